@@ -1,0 +1,53 @@
+/**
+ * The runtimes that the tests run on. Node is the one that npm installed; Deno and Bun are installed into
+ * `test/runtimes/` when they are first needed, so that `npm ci` stays light.
+ */
+import { readFileSync } from "node:fs"
+import process from "node:process"
+import { fileURLToPath } from "node:url"
+import * as Command from "./Command.ts"
+
+export type Name = "node" | "deno" | "bun"
+export const names: readonly Name[] = ["node", "deno", "bun"]
+
+/** The top of the repository, with a slash at its end. */
+export const root: string = fileURLToPath(new URL("../../", import.meta.url))
+
+const folder = (name: Name): string => `${root}test/runtimes/${name}/`
+const binary = (name: Name): string => {
+  if (name !== "node") return `${folder(name)}node_modules/.bin/${name}`
+  return "deno" in process.versions || "bun" in process.versions ? "node" : process.execPath
+}
+
+/** The command that runs a script of the repository on `name`: append the script and its arguments. */
+export const command = (name: Name): readonly string[] => {
+  const conditions = "--conditions=holdfast-source"
+  switch (name) {
+    case "node":
+      return [binary(name), conditions]
+    case "deno":
+      return [binary(name), "run", "-A", "--node-modules-dir=manual", conditions]
+    case "bun":
+      return [binary(name), "--bun", conditions]
+  }
+}
+
+/** The Deno program itself, for `fmt`, `lint` and `publish`. */
+export const deno: string = binary("deno")
+
+/** Installs `name` unless the pinned version is there. Fails with a line that says what to do. */
+export const install = async (name: Name): Promise<void> => {
+  if (name === "node" || await isInstalled(name)) return
+  const installed = await Command.run(["npm", "ci", "--no-audit", "--no-fund"], { cwd: folder(name) })
+  if (await isInstalled(name)) return
+  throw new Error(
+    `${name} could not be installed in test/runtimes/${name}. If install scripts are switched off, ` +
+      `run: npm ci --ignore-scripts=false --prefix test/runtimes/${name}\n${installed.output}`,
+  )
+}
+
+const isInstalled = async (name: Name): Promise<boolean> => {
+  const wanted = JSON.parse(readFileSync(`${folder(name)}package.json`, "utf8")).dependencies[name]
+  const version = await Command.run([binary(name), "--version"])
+  return version.status === 0 && version.output.includes(wanted)
+}

@@ -1,0 +1,60 @@
+/**
+ * `npm test`: the checks, then the suite on Node, then on Deno and Bun at the same time.
+ *
+ * - `--quick`: on Node alone, without the checks and without `*.slow.*` files
+ * - `--runtime NAME`: on that runtime alone, without the checks
+ * - anything else goes to vitest (file filters, `-t PATTERN`), without the checks
+ */
+import { availableParallelism } from "node:os"
+import process from "node:process"
+import * as Command from "./Command.ts"
+import * as Runtime from "./Runtime.ts"
+import * as Suite from "./Suite.ts"
+
+const line = ({ passed, failed, skipped }: Suite.Tally): string =>
+  `${passed} passed, ${failed} failed, ${skipped} skipped`
+
+const indent = (text: string): string => text.trimEnd().replaceAll(/^/gm, "    ")
+
+const suite = async (
+  runtime: Runtime.Name,
+  args: readonly string[],
+  workers: number,
+): Promise<readonly Suite.Test[]> => {
+  const tests = await Suite.run(runtime, [`--maxWorkers=${Math.max(1, workers)}`, ...args])
+  for (const test of tests.filter((test) => test.status === "failed")) {
+    console.log(`${runtime} FAILED ${test.file}: ${test.title}\n${indent(test.messages.join("\n"))}`)
+  }
+  console.log(`${runtime}: ${line(Suite.tally(tests))}`)
+  return tests
+}
+
+const check = async (): Promise<readonly Suite.Test[]> => {
+  const ended = await Command.run([...Runtime.command("node"), "test/support/check.ts"], { cwd: Runtime.root })
+  console.log(ended.output.trimEnd())
+  return ended.status === 0 ? [] : [{ file: "check", title: "check", status: "failed", messages: [] }]
+}
+
+const rest = process.argv.slice(2)
+const take = (flag: string, values: number): readonly string[] | undefined => {
+  const at = rest.indexOf(flag)
+  return at < 0 ? undefined : rest.splice(at, values + 1).slice(1)
+}
+const quick = take("--quick", 0) !== undefined
+const wanted = quick ? ["node"] : take("--runtime", 1) ?? Runtime.names
+const runtimes = Runtime.names.filter((name) => wanted.includes(name))
+const whole = runtimes.length === Runtime.names.length && rest.length === 0
+const args = quick ? ["--exclude=**/*.slow.*", ...rest] : rest
+
+const cores = availableParallelism()
+const results: Suite.Test[] = []
+await Promise.all(runtimes.map(Runtime.install))
+if (whole) results.push(...await check())
+if (runtimes.includes("node")) results.push(...await suite("node", args, cores))
+const others = runtimes.filter((name) => name !== "node")
+const each = await Promise.all(others.map((name) => suite(name, args, Math.floor(cores / others.length))))
+results.push(...each.flat())
+
+const total = Suite.tally(results)
+console.log(line(total))
+process.exit(total.failed > 0 || total.passed === 0 ? 1 : 0)
