@@ -9,9 +9,16 @@ import * as Runtime from "./Runtime.ts"
 
 export interface Test {
   readonly file: string
+  /** The titles of the suites around the test, outermost first. */
+  readonly within: readonly string[]
   readonly title: string
   readonly status: "passed" | "failed" | "skipped"
-  readonly messages: readonly string[]
+}
+
+/** What came of one run: its tests, and all that vitest and they printed. */
+export interface Run {
+  readonly tests: readonly Test[]
+  readonly output: string
 }
 
 export interface Tally {
@@ -25,11 +32,10 @@ interface Report {
   readonly testResults: readonly {
     readonly name: string
     readonly status: string
-    readonly message: string
     readonly assertionResults: readonly {
-      readonly fullName: string
+      readonly ancestorTitles: readonly string[]
+      readonly title: string
       readonly status: string
-      readonly failureMessages: readonly string[] | null
     }[]
   }[]
 }
@@ -38,11 +44,11 @@ interface Report {
  * Runs vitest inside `runtime` with further vitest arguments. What breaks outside a test (a file that does not load, an
  * unhandled error, a run without any test, a run out of time) counts as one failed test, so that it cannot pass unseen.
  */
-export const run = async (runtime: Runtime.Name, args: readonly string[]): Promise<readonly Test[]> => {
+export const run = async (runtime: Runtime.Name, args: readonly string[]): Promise<Run> => {
   await Runtime.install(runtime)
   const folder = mkdtempSync(join(tmpdir(), "holdfast-suite-"))
   const file = join(folder, "report.json")
-  const vitest = ["node_modules/vitest/vitest.mjs", "run", "--reporter=json", `--outputFile=${file}`]
+  const vitest = ["node_modules/vitest/vitest.mjs", "run", "--reporter=dot", "--reporter=json", `--outputFile=${file}`]
   const ended = await Command.run([...Runtime.command(runtime), ...vitest, ...args], {
     cwd: Runtime.root,
     env: { NO_COLOR: "1" },
@@ -51,15 +57,18 @@ export const run = async (runtime: Runtime.Name, args: readonly string[]): Promi
   const tests = read(file)
   rmSync(folder, { recursive: true })
   const sound = tests.length > 0 && (ended.status === 0 || tests.some((test) => test.status === "failed"))
-  if (sound) return tests
+  if (sound) return { tests, output: ended.output }
   const title = tests.length === 0 ? "no test ran" : `vitest ended with status ${ended.status} though no test failed`
-  return [...tests, { file: "vitest", title, status: "failed", messages: [ended.output] }]
+  return { tests: [...tests, broken("vitest", title)], output: ended.output }
 }
 
 export const tally = (tests: readonly Test[]): Tally => {
   const count = (status: Test["status"]): number => tests.filter((test) => test.status === status).length
   return { passed: count("passed"), failed: count("failed"), skipped: count("skipped") }
 }
+
+/** What broke outside a test, as a failed test. */
+export const broken = (file: string, title: string): Test => ({ file, within: [], title, status: "failed" })
 
 const read = (file: string): readonly Test[] => {
   let report: Report
@@ -72,11 +81,11 @@ const read = (file: string): readonly Test[] => {
     const name = relative(Runtime.root, result.name)
     const tests = result.assertionResults.map((test): Test => ({
       file: name,
-      title: test.fullName,
+      within: test.ancestorTitles,
+      title: test.title,
       status: test.status === "passed" || test.status === "failed" ? test.status : "skipped",
-      messages: test.failureMessages ?? [],
     }))
     if (result.status !== "failed" || tests.some((test) => test.status === "failed")) return tests
-    return [...tests, { file: name, title: "the file did not load", status: "failed", messages: [result.message] }]
+    return [...tests, broken(name, "the file did not load")]
   })
 }

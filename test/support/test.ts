@@ -1,7 +1,7 @@
 /**
  * `npm test`: the checks, then the suite on Node, then on Deno and Bun at the same time.
  *
- * - `--quick`: on Node alone, without the checks and without `*.slow.*` files
+ * - `--quick`: on Node alone unless `--runtime` names another, without the checks and without `*.slow.*` files
  * - `--runtime NAME`: on that runtime alone, without the checks
  * - anything else goes to vitest (file filters, `-t PATTERN`), without the checks
  */
@@ -14,17 +14,15 @@ import * as Suite from "./Suite.ts"
 const line = ({ passed, failed, skipped }: Suite.Tally): string =>
   `${passed} passed, ${failed} failed, ${skipped} skipped`
 
-const indent = (text: string): string => text.trimEnd().replaceAll(/^/gm, "    ")
-
 const suite = async (
   runtime: Runtime.Name,
   args: readonly string[],
   workers: number,
 ): Promise<readonly Suite.Test[]> => {
-  const tests = await Suite.run(runtime, [`--maxWorkers=${Math.max(1, workers)}`, ...args])
-  for (const test of tests.filter((test) => test.status === "failed")) {
-    console.log(`${runtime} FAILED ${test.file}: ${test.title}\n${indent(test.messages.join("\n"))}`)
-  }
+  const { tests, output } = await Suite.run(runtime, [`--maxWorkers=${Math.max(1, workers)}`, ...args])
+  const failed = tests.filter((test) => test.status === "failed")
+  if (failed.length > 0) console.log(output.trimEnd())
+  for (const test of failed) console.log(`${runtime} FAILED ${test.file}: ${[...test.within, test.title].join(" > ")}`)
   console.log(`${runtime}: ${line(Suite.tally(tests))}`)
   return tests
 }
@@ -32,7 +30,7 @@ const suite = async (
 const check = async (): Promise<readonly Suite.Test[]> => {
   const ended = await Command.run([...Runtime.command("node"), "test/support/check.ts"], { cwd: Runtime.root })
   console.log(ended.output.trimEnd())
-  return ended.status === 0 ? [] : [{ file: "check", title: "check", status: "failed", messages: [] }]
+  return ended.status === 0 ? [] : [Suite.broken("check", "a step failed")]
 }
 
 const rest = process.argv.slice(2)
@@ -41,9 +39,9 @@ const take = (flag: string, values: number): readonly string[] | undefined => {
   return at < 0 ? undefined : rest.splice(at, values + 1).slice(1)
 }
 const quick = take("--quick", 0) !== undefined
-const wanted = quick ? ["node"] : take("--runtime", 1) ?? Runtime.names
+const wanted = take("--runtime", 1) ?? (quick ? ["node"] : Runtime.names)
 const runtimes = Runtime.names.filter((name) => wanted.includes(name))
-const whole = runtimes.length === Runtime.names.length && rest.length === 0
+const whole = !quick && runtimes.length === Runtime.names.length && rest.length === 0
 const args = quick ? ["--exclude=**/*.slow.*", ...rest] : rest
 
 const cores = availableParallelism()
