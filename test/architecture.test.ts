@@ -12,12 +12,12 @@ const ranks: Architecture.Ranks = {
   "core/kernel/DeadlineOrder.ts": 0.2,
   "core/kernel/FitQueue.ts": 0.2,
   "core/kernel/Ledger.ts": 0.3,
-  "core/kernel/Keys.ts": 0.4,
-  "core/kernel/Ask.ts": 0.45,
+  "core/kernel/Ask.ts": 0.4,
+  "core/kernel/Keys.ts": 0.45,
   "core/kernel/Rotation.ts": 0.5,
   "core/kernel/Parking.ts": 0.6,
-  "core/kernel/Line.ts": 0.7,
-  "core/kernel/Delivery.ts": 0.8,
+  "core/kernel/Delivery.ts": 0.7,
+  "core/kernel/Line.ts": 0.8,
 
   "core/Refusal.ts": 1,
   "core/Outcome.ts": 1.1,
@@ -269,6 +269,19 @@ law("the exports of package.json and deno.json are the public files", Architectu
       "core/Lease.ts": "",
     },
     [`package.json ./Lease: want ${json(entry("Lease"))}`],
+  ],
+])
+
+law("package.json and deno.json agree on versions", Architecture.sameVersions, [
+  [
+    {
+      "package.json": json({ version: "0.2.0", devDependencies: { effect: "4.1.0" } }),
+      "deno.json": json({ version: "0.1.0", imports: { effect: "npm:effect@4.1.0", "effect/": "npm:/effect@4.0.0/" } }),
+    },
+    [
+      "deno.json has version 0.1.0, package.json 0.2.0",
+      "deno.json imports npm:effect@4.1.0 and npm:/effect@4.0.0/, package.json has effect 4.1.0",
+    ],
   ],
 ])
 

@@ -197,6 +197,19 @@ export const exported = (internal: readonly string[]): Rule => (tree) => {
   ]
 }
 
+/** package.json and deno.json agree on the version of holdfast and of the Effect it is tested with. */
+export const sameVersions: Rule = (tree) => {
+  const npm = JSON.parse(tree["package.json"] ?? "{}")
+  const jsr = JSON.parse(tree["deno.json"] ?? "{}")
+  const effect = npm.devDependencies?.effect
+  return [
+    ...jsr.version === npm.version ? [] : [`deno.json has version ${jsr.version}, package.json ${npm.version}`],
+    ...jsr.imports?.effect === `npm:effect@${effect}` && jsr.imports["effect/"] === `npm:/effect@${effect}/`
+      ? []
+      : [`deno.json imports ${jsr.imports?.effect} and ${jsr.imports?.["effect/"]}, package.json has effect ${effect}`],
+  ]
+}
+
 /** Files in core are nouns, and no file has a name that says nothing. */
 export const named: Rule = (tree) =>
   sources(tree).flatMap(({ path }) => {

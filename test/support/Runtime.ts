@@ -35,15 +35,16 @@ export const command = (name: Name): readonly string[] => {
 /** The Deno program itself, for `fmt`, `lint` and `publish`. */
 export const deno: string = binary("deno")
 
-/** Installs `name` unless the pinned version is there. Fails with a line that says what to do. */
+/** Installs `name` unless the pinned version is there. Where that fails, ends this process with a line on what to do. */
 export const install = async (name: Name): Promise<void> => {
   if (name === "node" || await isInstalled(name)) return
-  const installed = await Command.run(["npm", "ci", "--no-audit", "--no-fund"], { cwd: folder(name) })
+  const { output } = await Command.run(["npm", "ci", "--no-audit", "--no-fund"], { cwd: folder(name) })
   if (await isInstalled(name)) return
-  throw new Error(
-    `${name} could not be installed in test/runtimes/${name}. If install scripts are switched off, ` +
-      `run: npm ci --ignore-scripts=false --prefix test/runtimes/${name}\n${installed.output}`,
+  console.error(
+    `${output}\nholdfast: ${name} could not be installed in test/runtimes/${name}. ` +
+      `If install scripts are switched off, run: npm ci --ignore-scripts=false --prefix test/runtimes/${name}`,
   )
+  process.exit(1)
 }
 
 const isInstalled = async (name: Name): Promise<boolean> => {
