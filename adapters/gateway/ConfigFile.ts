@@ -1,0 +1,170 @@
+/**
+ * The shape of the configuration file, and everything that can be wrong with one. It owns nothing.
+ *
+ * The shape is a Schema; what relates two places of the file is in `ConfigRelations`. Both look at the same data, so that
+ * one run names the mistakes of both kinds.
+ */
+import * as Cause from "effect/Cause"
+import * as Duration from "effect/Duration"
+import * as Exit from "effect/Exit"
+import * as Schema from "effect/Schema"
+import * as SchemaIssue from "effect/SchemaIssue"
+import type { Environment, Mistake } from "./ConfigRelations.ts"
+import * as Relations from "./ConfigRelations.ts"
+
+export interface Provider {
+  readonly url?: string
+  readonly serves?: "demo"
+  readonly timeout?: string
+  readonly headers?: { readonly [name: string]: { readonly env: string } }
+}
+
+/** The file as it is written. */
+export interface File {
+  readonly gateway?: { readonly host?: string; readonly port?: number }
+  readonly operator?: { readonly host?: string; readonly port?: number; readonly tenantLabels?: boolean }
+  readonly identity?: {
+    readonly by: "bearer" | "proxy"
+    readonly header?: string
+    readonly addresses?: ReadonlyArray<string>
+  }
+  readonly tenants: {
+    readonly [name: string]: {
+      readonly tokens?: ReadonlyArray<string>
+      readonly providers: ReadonlyArray<string>
+      readonly weight?: number
+    }
+  }
+  readonly providers: { readonly [name: string]: Provider }
+  readonly admission: {
+    readonly maxRunning: number
+    readonly maxPerTenant?: number
+    readonly maxPerProvider?: number
+    readonly maxPerPair?: number
+    readonly maxQueued?: number
+    readonly maxQueuedPerTenant?: number
+    readonly maxWait?: Duration.Input
+    readonly estimate?: "off" | "on"
+    readonly drainWaiting?: "serve" | "refuse"
+  }
+  readonly http?: {
+    readonly maxHeaderBytes?: number
+    readonly maxHeaderLines?: number
+    readonly maxTargetBytes?: number
+    readonly maxBodyBytes?: number
+    readonly maxConnections?: number
+    readonly headerTimeout?: string
+    readonly bodyIdle?: string
+  }
+  readonly drain?: string
+}
+
+const whole = (minimum: number, maximum: number): Schema.Number => {
+  const rule = `must be a whole number from ${minimum} to ${maximum}`
+  const within = (value: number): boolean => Number.isInteger(value) && value >= minimum && value <= maximum
+  return Schema.Number.check(Schema.makeFilter((value: number) => within(value) ? undefined : rule))
+}
+
+const passing = (test: (text: string) => boolean, rule: string): Schema.String =>
+  Schema.String.check(Schema.makeFilter((text: string) => test(text) ? undefined : rule))
+
+const matching = (pattern: RegExp, rule: string): Schema.String => passing((text) => pattern.test(text), rule)
+
+const millisOf = (text: unknown): number => {
+  const duration = Duration.fromInput(text as Duration.Input)
+  return duration._tag === "Some" ? Duration.toMillis(duration.value) : NaN
+}
+
+const span: Schema.String = passing(
+  (text) => millisOf(text) >= 1 && millisOf(text) <= 3_600_000,
+  'must be a duration such as "5 seconds", from 1 millis to 1 hour',
+)
+
+const isBase = (text: string): boolean => {
+  const url = URL.parse(text)
+  return url !== null && /^https?:$/.test(url.protocol) && url.username === "" && url.password === "" &&
+    url.search === "" && url.hash === ""
+}
+
+const header = /^[A-Za-z0-9-]{1,64}$/
+const host = matching(/^[A-Za-z0-9.:-]{1,253}$/, "must be a host name or an address")
+const units = whole(1, 1_048_576)
+const places = whole(0, 1_048_576)
+const opt = Schema.optionalKey
+
+const shape = Schema.Struct({
+  gateway: opt(Schema.Struct({ host: opt(host), port: opt(whole(0, 65_535)) })),
+  operator: opt(
+    Schema.Struct({ host: opt(host), port: opt(whole(0, 65_535)), tenantLabels: opt(Schema.Boolean) }),
+  ),
+  identity: opt(Schema.Struct({
+    by: Schema.Literals(["bearer", "proxy"]),
+    header: opt(matching(header, "must be a header name of letters, digits and -")),
+    addresses: opt(Schema.Array(matching(/^[0-9A-Fa-f.:]{2,45}$/, "must be an IP address"))),
+  })),
+  tenants: Schema.Record(
+    Schema.String,
+    Schema.Struct({
+      tokens: opt(Schema.Array(matching(/^sha256:[0-9a-f]{64}$/, "must be sha256: and 64 hex digits in lower case"))),
+      providers: Schema.Array(Schema.String),
+      weight: opt(whole(1, 1_000)),
+    }),
+  ),
+  providers: Schema.Record(
+    Schema.String,
+    Schema.Struct({
+      url: opt(passing(isBase, "must be an http or https URL without user, query and fragment")),
+      serves: opt(Schema.Literals(["demo"])),
+      timeout: opt(span),
+      headers: opt(Schema.Record(
+        Schema.String,
+        Schema.Struct({ env: matching(/^[A-Za-z_][A-Za-z0-9_]*$/, "must be the name of an environment variable") }),
+      )),
+    }),
+  ),
+  admission: Schema.Struct({
+    maxRunning: units,
+    maxPerTenant: opt(units),
+    maxPerProvider: opt(units),
+    maxPerPair: opt(units),
+    maxQueued: opt(places),
+    maxQueuedPerTenant: opt(places),
+    maxWait: opt(span),
+    estimate: opt(Schema.Literals(["off", "on"])),
+    drainWaiting: opt(Schema.Literals(["serve", "refuse"])),
+  }),
+  http: opt(Schema.Struct({
+    maxHeaderBytes: opt(whole(1_024, 65_536)),
+    maxHeaderLines: opt(whole(1, 1_000)),
+    maxTargetBytes: opt(whole(16, 65_536)),
+    maxBodyBytes: opt(whole(0, 1_099_511_627_776)),
+    maxConnections: opt(whole(1, 65_536)),
+    headerTimeout: opt(span),
+    bodyIdle: opt(span),
+  })),
+  drain: opt(span),
+})
+
+const check = Schema.decodeUnknownExit(shape, { errors: "all", onExcessProperty: "error" })
+const format = SchemaIssue.makeFormatterStandardSchemaV1()
+
+/** The file, or all its mistakes in one list. No message repeats a value. */
+export const read = (
+  json: unknown,
+  environment: Environment,
+): { readonly file: File } | { readonly mistakes: ReadonlyArray<Mistake> } => {
+  const exit = check(json)
+  const mistakes = [...shapeMistakes(exit), ...Relations.mistakes(json, environment)]
+  return Exit.isSuccess(exit) && mistakes.length === 0 ? { file: exit.value as File } : { mistakes }
+}
+
+const shapeMistakes = (exit: Exit.Exit<unknown, Schema.SchemaError>): ReadonlyArray<Mistake> => {
+  if (Exit.isSuccess(exit)) return []
+  return exit.cause.reasons.filter(Cause.isFailReason).flatMap(({ error }) =>
+    format(error.issue).issues.map(({ path, message }) => ({
+      path: ["$", ...path ?? []].map(String).join("."),
+      rule: message.replace("Expected no excess property", "is not a known key").replace("Missing key", "is missing")
+        .replace(/^Expected /, "must be "),
+    }))
+  )
+}

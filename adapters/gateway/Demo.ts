@@ -1,0 +1,162 @@
+/**
+ * Ten seconds of three tenants against the started gateway, over real sockets: alpha floods, bravo and charlie do not.
+ *
+ * All three always want more than they get, so equal shares are the fair result: first come, first served would give
+ * alpha most. It owns its connections and ends them all before it judges.
+ */
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
+import type { Gateway } from "./Gateway.ts"
+import type { Overview } from "./Overview.ts"
+import type { Platform } from "./Platform.ts"
+
+interface Tenant {
+  readonly name: string
+  /** Requests under way at once; each begins the next when it ends. */
+  readonly clients: number
+  served: number
+  refused: number
+  failed: number
+  readonly millis: Array<number>
+}
+
+const seconds = 10
+const path = "/demo/delay/20"
+/** What a refused client waits; a flood does not care for `retry-after`. */
+const pauseMillis = 20
+
+type Print = (line: string) => Effect.Effect<void>
+
+/** Runs the demo and prints its table. Succeeds with the exit status: 1 if anything leaked or failed, else 0. */
+export const run = (gateway: Gateway, platform: Platform, print: Print): Effect.Effect<number> =>
+  Effect.gen(function* () {
+    const tenants: ReadonlyArray<Tenant> = [tenantOf("alpha", 64), tenantOf("bravo", 16), tenantOf("charlie", 16)]
+    const client = clientOf(gateway.url, platform)
+    yield* print(
+      `alpha sends ${tenants[0]!.clients} requests at once, bravo and charlie 16 each, for ${seconds} seconds`,
+    )
+    const from = yield* Clock.currentTimeMillis
+    const loops = tenants.flatMap((tenant) => Array.from({ length: tenant.clients }, () => loop(client, tenant, from)))
+    yield* Effect.all([...loops, progress(tenants, print)], { concurrency: "unbounded", discard: true })
+    const end = yield* settled(gateway, client)
+    for (const line of tableOf(tenants, end)) yield* print(line)
+    yield* print(`fairness: ${jain(tenants).toFixed(4)} (Jain's index of requests served; 1 is equal shares)`)
+    const wrong = leaksOf(end, client, tenants)
+    yield* print(wrong.length === 0 ? "leaks: none" : `leaks: ${wrong.join(", ")}`)
+    return wrong.length === 0 ? 0 : 1
+  })
+
+const tenantOf = (name: string, clients: number): Tenant => ({
+  name,
+  clients,
+  served: 0,
+  refused: 0,
+  failed: 0,
+  millis: [],
+})
+
+interface Client {
+  /** The status, once the whole body was read; 0 where no response came. */
+  readonly get: (token: string) => Effect.Effect<number>
+  open: number
+}
+
+const clientOf = (url: string, platform: Platform): Client => {
+  const { hostname, port, host } = new URL(url)
+  const client: Client = {
+    open: 0,
+    get: (token) =>
+      platform.exchange({
+        secure: false,
+        host: hostname,
+        port: Number(port),
+        method: "GET",
+        path,
+        fields: [["host", host], ["authorization", `Bearer ${token}`]],
+        body: null,
+        length: undefined,
+      }, { onOpen: () => void client.open++, onClose: () => void client.open-- }).pipe(
+        Effect.flatMap(({ status, body }) =>
+          Effect.as(Effect.tryPromise(() => new Response(body).arrayBuffer()), status)
+        ),
+        Effect.scoped,
+        Effect.catch(() => Effect.succeed(0)),
+      ),
+  }
+  return client
+}
+
+const loop = (client: Client, tenant: Tenant, from: number): Effect.Effect<void> =>
+  Effect.gen(function* () {
+    for (;;) {
+      const before = yield* Clock.currentTimeMillis
+      if (before - from >= seconds * 1_000) return
+      const status = yield* client.get(`demo-${tenant.name}`)
+      if (status === 200) {
+        tenant.served++
+        tenant.millis.push((yield* Clock.currentTimeMillis) - before)
+        continue
+      }
+      if (status === 429 || status === 503 || status === 504) tenant.refused++
+      else tenant.failed++
+      yield* Effect.sleep(pauseMillis)
+    }
+  })
+
+const progress = (tenants: ReadonlyArray<Tenant>, print: Print): Effect.Effect<void> =>
+  Effect.gen(function* () {
+    for (let second = 1; second <= seconds; second++) {
+      yield* Effect.sleep(1_000)
+      const served = tenants.map(({ name, served }) => `${name} ${served}`).join(", ")
+      yield* print(`${second}/${seconds} s, served: ${served}`)
+    }
+  })
+
+/** The gateway's counts once its last connection is over, or after two seconds if that does not come. */
+const settled = (gateway: Gateway, client: Client): Effect.Effect<Overview> =>
+  Effect.gen(function* () {
+    for (let look = 0;; look++) {
+      const now = yield* gateway.overview
+      const busy = now.admission.running + now.admission.waiting + now.bodies.live + now.upstream.open + client.open
+      if (busy === 0 || look === 40) return now
+      yield* Effect.sleep(50)
+    }
+  })
+
+const leaksOf = (end: Overview, client: Client, tenants: ReadonlyArray<Tenant>): ReadonlyArray<string> => {
+  const { granted, released, running, waiting } = end.admission
+  const failed = tenants.reduce((sum, tenant) => sum + tenant.failed, 0)
+  const counts: ReadonlyArray<readonly [number, string]> = [
+    [running, "units still held"],
+    [waiting, "asks still waiting"],
+    [granted - released, "more granted than given back"],
+    [end.bodies.live, "bodies still under way"],
+    [end.upstream.open, "connections to providers still open"],
+    [client.open, "connections of the demo still open"],
+    [failed, "requests without an answer"],
+  ]
+  return counts.filter(([count]) => count !== 0).map(([count, what]) => `${count} ${what}`)
+}
+
+const jain = (tenants: ReadonlyArray<Tenant>): number => {
+  const sum = tenants.reduce((total, { served }) => total + served, 0)
+  const squares = tenants.reduce((total, { served }) => total + served * served, 0)
+  return squares === 0 ? 0 : sum * sum / (tenants.length * squares)
+}
+
+const tableOf = (tenants: ReadonlyArray<Tenant>, end: Overview): ReadonlyArray<string> => {
+  const rows = tenants.map(({ name, served, refused, millis }) => {
+    const sorted = millis.toSorted((a, b) => a - b)
+    const wait = end.waits.find(({ tenant }) => tenant === name)
+    const waited = wait === undefined ? 0 : wait.totalMillis / wait.requests
+    return [name, String(served), String(refused), at(sorted, 0.5), at(sorted, 0.99), `${waited.toFixed(1)} ms`]
+  })
+  const table = [["tenant", "served", "refused", "p50", "p99", "waited"], ...rows]
+  const widths = table[0]!.map((_, column) => Math.max(...table.map((row) => row[column]!.length)))
+  return table.map((row) =>
+    row.map((cell, column) => column === 0 ? cell.padEnd(widths[0]!) : cell.padStart(widths[column]!)).join("  ")
+  )
+}
+
+const at = (sorted: ReadonlyArray<number>, share: number): string =>
+  sorted.length === 0 ? "-" : `${sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))]} ms`

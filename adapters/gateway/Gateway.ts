@@ -1,0 +1,101 @@
+/**
+ * A started gateway: two listeners, one Admission, and what they share. It owns all of them until its scope closes, which
+ * cuts what is still under way; `drain` is the way to end without that.
+ */
+import * as Context from "effect/Context"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import type * as Scope from "effect/Scope"
+import * as Admission from "../../core/Admission.ts"
+import * as Deadline from "../../core/Deadline.ts"
+import type { InvalidLimits, InvalidRequest } from "../../core/Refusal.ts"
+import * as Bodies from "./Bodies.ts"
+import type { Config, Identity } from "./Config.ts"
+import * as Handler from "./Handler.ts"
+import * as Operator from "./Operator.ts"
+import * as Overview from "./Overview.ts"
+import type { Platform } from "./Platform.ts"
+import * as Tenants from "./Tenants.ts"
+import * as Traffic from "./Traffic.ts"
+import * as Upstream from "./Upstream.ts"
+
+type Served = Effect.Success<ReturnType<Platform["serve"]>>
+type ServeFailed = Effect.Error<ReturnType<Platform["serve"]>>
+
+export interface Gateway {
+  /** `http://host:port` of each listener. */
+  readonly url: string
+  readonly operatorUrl: string
+  readonly overview: Effect.Effect<Overview.Overview>
+  /**
+   * Takes no new connection, answers what still comes with 503, and lets what was accepted finish.
+   *
+   * Waits for the last byte of the last response, at most for the configured time. The report says what was still held.
+   */
+  readonly drain: Effect.Effect<Admission.DrainReport, InvalidRequest>
+}
+
+const keepAliveMillis = 5_000
+
+/** Starts both listeners. Nothing is listening if either fails. */
+export const start = (
+  config: Config,
+  platform: Platform,
+): Effect.Effect<Gateway, InvalidLimits | ServeFailed, Scope.Scope> =>
+  Effect.gen(function* () {
+    const parts = { config, bodies: yield* Bodies.make({ idle: config.http.bodyIdle }), traffic: Traffic.make() }
+    const context = yield* Layer.build(layer(config, platform))
+    const admission = Context.get(context, Admission.Admission)
+    const seen = { ...parts, admission, upstream: Context.get(context, Upstream.Upstream) }
+    const handler = yield* Effect.provide(Handler.make(parts), context)
+    const common = {
+      maxHeaderBytes: config.http.maxHeaderBytes,
+      maxConnections: config.http.maxConnections,
+      headerTimeoutMillis: Duration.toMillis(config.http.headerTimeout),
+      keepAliveMillis,
+    }
+    const operator = yield* platform.serve({ ...common, ...listenOf(config.operator), handler: Operator.make(seen) })
+    const gateway = yield* platform.serve({ ...common, ...listenOf(config.gateway), handler })
+    return {
+      url: urlOf(gateway),
+      operatorUrl: urlOf(operator),
+      overview: Overview.take(seen),
+      drain: drain(config, admission, gateway),
+    }
+  })
+
+const layer = (
+  config: Config,
+  platform: Platform,
+): Layer.Layer<Admission.Admission | Tenants.Tenants | Upstream.Upstream, InvalidLimits> =>
+  Layer.mergeAll(
+    Admission.layer(config.admission),
+    Upstream.layer(platform),
+    Layer.succeed(Tenants.Tenants, tenantsOf(config.identity, config.tenants)),
+  )
+
+const tenantsOf = (identity: Identity, tenants: ReadonlyMap<string, Tenants.Tenant>): Tenants.Tenants =>
+  identity.by === "bearer" ? Tenants.byToken(identity.tokens) : Tenants.byProxy({ ...identity, tenants })
+
+const listenOf = ({ host, port }: { readonly host: string; readonly port: number }): {
+  readonly host: string
+  readonly port: number
+} => ({ host, port })
+
+const urlOf = ({ host, port }: Served): string => `http://${host.includes(":") ? `[${host}]` : host}:${port}`
+
+const drain = (
+  config: Config,
+  admission: Admission.Admission,
+  gateway: Served,
+): Effect.Effect<Admission.DrainReport, InvalidRequest> =>
+  Effect.gen(function* () {
+    const deadline = yield* Deadline.after(config.drain)
+    // The listener closes first, so that nothing new comes in; its end is waited for last, when places are free.
+    const [report] = yield* Effect.all([
+      admission.drain(deadline),
+      gateway.close.pipe(Deadline.enforce, Deadline.provide(deadline), Effect.ignore),
+    ], { concurrency: 2 })
+    return report
+  })

@@ -1,0 +1,92 @@
+/**
+ * The operator's snapshot as Prometheus text (exposition format 0.0.4). It owns nothing.
+ *
+ * Every name begins with `holdfast_`. Without tenant labels the series are bounded by providers and outcomes.
+ */
+import type { Overview } from "./Overview.ts"
+
+export const contentType = "text/plain; version=0.0.4; charset=utf-8"
+
+type Labels = { readonly [name: string]: string }
+type Sample = readonly [labels: Labels, value: number]
+
+/** Seconds and counts. With `tenants`, requests and waits are told by tenant. */
+export const render = (all: Overview, tenants: boolean): string =>
+  [...admission(all), ...traffic(all, tenants), ...own(all)].join("")
+
+const admission = ({ admission: now }: Overview): ReadonlyArray<string> => {
+  const { limits } = now
+  const caps: ReadonlyArray<readonly [string, number | undefined]> = [
+    ["total", limits.maxRunning],
+    ["tenant", limits.maxPerTenant],
+    ["provider", limits.maxPerProvider],
+    ["pair", limits.maxPerPair],
+  ]
+  const samples = caps.flatMap(([account, limit]): ReadonlyArray<Sample> =>
+    limit === undefined ? [] : [[{ account }, limit]]
+  )
+  const classes = Object.entries(now.classes)
+  const refusals = Object.entries(now.refused).map(([reason, count]): Sample => [{ reason }, count])
+  return [
+    family("gauge", "holdfast_admission_limit", "Units that may be held.", samples),
+    family(
+      "gauge",
+      "holdfast_admission_running",
+      "Units held.",
+      classes.map(([name, { running }]) => [
+        { class: name },
+        running,
+      ]),
+    ),
+    family(
+      "gauge",
+      "holdfast_admission_waiting",
+      "Asks in the line.",
+      classes.map(([name, { waiting }]) => [
+        { class: name },
+        waiting,
+      ]),
+    ),
+    family("gauge", "holdfast_admission_free", "Units neither held nor withheld.", [[{}, now.free]]),
+    family("gauge", "holdfast_admission_withheld", "Units withheld.", [[{}, now.withheld]]),
+    family("gauge", "holdfast_admission_debt", "Units held above what is left.", [[{}, now.debt]]),
+    family("gauge", "holdfast_admission_draining", "1 once a drain has begun.", [[{}, now.state === "open" ? 0 : 1]]),
+    family("counter", "holdfast_admission_granted_total", "Asks granted.", [[{}, now.granted]]),
+    family("counter", "holdfast_admission_released_total", "Permits given back.", [[{}, now.released]]),
+    family("counter", "holdfast_admission_interrupted_total", "Asks that left the line.", [[{}, now.interrupted]]),
+    family("counter", "holdfast_admission_refused_total", "Asks refused.", refusals),
+  ]
+}
+
+const traffic = (all: Overview, tenants: boolean): ReadonlyArray<string> => {
+  const requests = all.requests.map(({ tenant, provider, outcome, requests }): Sample => [
+    { ...(tenants ? { tenant: tenant ?? "" } : {}), provider: provider ?? "", outcome },
+    requests,
+  ])
+  const waits = (pick: "requests" | "totalMillis", scale: number): ReadonlyArray<Sample> =>
+    all.waits.map((wait) => [tenants ? { tenant: wait.tenant } : {}, wait[pick] * scale])
+  return [
+    family("counter", "holdfast_gateway_requests_total", "Requests by what became of them.", requests),
+    family("counter", "holdfast_gateway_waits_total", "Requests that came to the line.", waits("requests", 1)),
+    family("counter", "holdfast_gateway_wait_seconds_total", "Time in the line.", waits("totalMillis", 0.001)),
+  ]
+}
+
+const own = (all: Overview): ReadonlyArray<string> => [
+  family("gauge", "holdfast_gateway_upstream_open", "Connections to providers.", [[{}, all.upstream.open]]),
+  family("gauge", "holdfast_gateway_bodies_live", "Bodies under way.", [[{}, all.bodies.live]]),
+]
+
+/** Samples of the same labels are added up: without tenant labels several rows are one series. */
+const family = (type: string, name: string, help: string, samples: ReadonlyArray<Sample>): string => {
+  const series = new Map<string, number>()
+  for (const [labels, value] of samples) {
+    const pairs = Object.entries(labels).map(([label, text]) => `${label}="${escaped(text)}"`)
+    const key = pairs.length === 0 ? name : `${name}{${pairs.join(",")}}`
+    series.set(key, (series.get(key) ?? 0) + value)
+  }
+  const lines = [...series].map(([key, value]) => `${key} ${value}\n`)
+  return `# HELP ${name} ${help}\n# TYPE ${name} ${type}\n${lines.join("")}`
+}
+
+const escaped = (text: string): string => text.replaceAll("\\", "\\\\").replaceAll('"', '\\"').replaceAll("\n", "\\n")

@@ -1,0 +1,137 @@
+/**
+ * One HTTP/1.1 exchange over `node:http`: a connection of its own, made for it and closed with its scope.
+ *
+ * No connection is used twice, so no request can meet one that the peer is closing. `fetch` will not do here: on Node and
+ * Deno it decodes a compressed body but leaves `content-encoding` and `content-length` as they were, with no way to turn
+ * that off, adds headers of its own and rewrites paths; `node:http` passes bytes and paths as they are on all three.
+ */
+import * as Effect from "effect/Effect"
+import type * as Scope from "effect/Scope"
+import * as http from "node:http"
+import * as https from "node:https"
+import { Refusal } from "../../core/Refusal.ts"
+import { fromReadable, writeTo } from "./ByteStream.ts"
+
+/** Where the exchange was when it failed: `head` is everything before the response's head came, dialling included. */
+export type Phase = "head" | "upload"
+
+/** No response came. `code` is the runtime's (`ECONNREFUSED`, `HPE_…`); it names no address. The connection is gone. */
+export class ExchangeFailed extends Refusal {
+  readonly _tag = "ExchangeFailed"
+  override readonly name = "ExchangeFailed"
+  readonly phase: Phase
+  readonly code: string
+  constructor(facts: { readonly phase: Phase; readonly code: string }) {
+    super()
+    this.phase = facts.phase
+    this.code = facts.code
+  }
+  override get message(): string {
+    return `the exchange failed in its ${this.phase}: ${this.code}`
+  }
+}
+
+export type Fields = ReadonlyArray<readonly [name: string, value: string]>
+
+/** `path` is sent as it is. With a body, `length` is its bytes, or undefined for chunked. */
+export interface Call {
+  readonly secure: boolean
+  readonly host: string
+  readonly port: number
+  readonly method: string
+  readonly path: string
+  readonly fields: Fields
+  readonly body: ReadableStream<Uint8Array> | null
+  readonly length: number | undefined
+}
+
+/** The body is exactly the bytes on the wire (no decoding) and errors if they end early; null where there can be none. */
+export interface Reply {
+  readonly status: number
+  readonly fields: Fields
+  readonly body: ReadableStream<Uint8Array> | null
+}
+
+/** How often `onOpen` and `onClose` are told: once each, the latter when the connection is really closed. */
+export interface Witness {
+  readonly onOpen: () => void
+  readonly onClose: () => void
+}
+
+/**
+ * Sends the call and succeeds with the response's head, while an upload may still be under way.
+ *
+ * Waits for the head without a limit of its own. Interruption before, and closing the scope after it, destroys the
+ * connection and cancels both bodies; a response that came early leaves the rest of the upload to that end.
+ */
+export const exchange = (call: Call, witness: Witness): Effect.Effect<Reply, ExchangeFailed, Scope.Scope> =>
+  Effect.acquireRelease(
+    Effect.sync(() => open(call, witness)),
+    // A request's error after this point has no listener that cares: the one from `open` keeps it from being thrown.
+    (request) => Effect.sync(() => request.destroy()),
+  ).pipe(Effect.flatMap((request) => send(call, request)))
+
+const open = (call: Call, witness: Witness): http.ClientRequest => {
+  const options: https.RequestOptions = {
+    host: call.host,
+    port: call.port,
+    method: call.method,
+    path: call.path,
+    agent: false,
+    setHost: false,
+    setDefaultHeaders: false,
+    headers: headersOf(call),
+  }
+  witness.onOpen()
+  const request = call.secure ? https.request(options) : http.request(options)
+  request.once("close", witness.onClose)
+  request.on("error", () => {})
+  return request
+}
+
+const headersOf = (call: Call): Record<string, string | Array<string>> => {
+  const headers: Record<string, string | Array<string>> = Object.create(null)
+  for (const [name, value] of call.fields) {
+    const had = headers[name]
+    headers[name] = had === undefined ? value : Array.isArray(had) ? [...had, value] : [had, value]
+  }
+  headers["connection"] = "close"
+  if (call.body !== null && call.length === undefined) headers["transfer-encoding"] = "chunked"
+  if (call.length !== undefined) headers["content-length"] = String(call.length)
+  return headers
+}
+
+const send = (call: Call, request: http.ClientRequest): Effect.Effect<Reply, ExchangeFailed> =>
+  Effect.callback<Reply, ExchangeFailed>((resume) => {
+    const fail = (phase: Phase, code: string): void => resume(Effect.fail(new ExchangeFailed({ phase, code })))
+    request.on("error", (error: NodeJS.ErrnoException) => fail("head", error.code ?? "UNKNOWN"))
+    // A 101 that nobody asked for, and a connection closed without an answer, end in `close` alone.
+    request.once("close", () => fail("head", "CLOSED"))
+    request.once("response", (response) => {
+      response.on("error", () => {})
+      resume(Effect.succeed(replyOf(call, response)))
+    })
+    if (call.body === null) {
+      request.end()
+      return
+    }
+    writeTo(request, call.body).then(
+      (whole) => {
+        if (whole) request.end()
+      },
+      () => {
+        fail("upload", "BODY")
+        request.destroy()
+      },
+    )
+  })
+
+const replyOf = (call: Call, response: http.IncomingMessage): Reply => {
+  const status = response.statusCode ?? 0
+  const fields: Array<readonly [string, string]> = []
+  const raw = response.rawHeaders
+  for (let i = 0; i + 1 < raw.length; i += 2) fields.push([raw[i]!, raw[i + 1]!])
+  const empty = call.method === "HEAD" || status === 204 || status === 205 || status === 304
+  if (empty) response.resume()
+  return { status, fields, body: empty ? null : fromReadable(response, { complete: () => response.complete }) }
+}

@@ -1,0 +1,114 @@
+/**
+ * A WHATWG handler served over `node:http`: it owns the listener and every connection until its scope closes.
+ *
+ * `node:http` on all three runtimes and not `Deno.serve` or `Bun.serve`, because a proxy has to see what those hide: the
+ * request target as it was sent (they resolve `..` first), each header line, a header limit and timeout of our own, and
+ * a client that has gone. 60 hostile requests were answered alike by the three; what differs is refused above this file.
+ */
+import * as Effect from "effect/Effect"
+import type * as Scope from "effect/Scope"
+import * as http from "node:http"
+import type { AddressInfo, Socket } from "node:net"
+import type { Duplex } from "node:stream"
+import { Refusal } from "../../core/Refusal.ts"
+import { answerer, type Handler } from "./HttpAnswer.ts"
+
+export interface Options {
+  readonly host: string
+  /** 0 takes a free one. */
+  readonly port: number
+  readonly maxHeaderBytes: number
+  readonly maxConnections: number
+  /** From the first byte, or from the connection, to the end of the header. */
+  readonly headerTimeoutMillis: number
+  readonly keepAliveMillis: number
+  readonly handler: Handler
+}
+
+/** The listener could not be opened (`EADDRINUSE`, `EACCES`, `EADDRNOTAVAIL`, …). Nothing is held. */
+export class ServeFailed extends Refusal {
+  readonly _tag = "ServeFailed"
+  override readonly name = "ServeFailed"
+  readonly host: string
+  readonly port: number
+  readonly code: string
+  constructor(facts: { readonly host: string; readonly port: number; readonly code: string }) {
+    super()
+    this.host = facts.host
+    this.port = facts.port
+    this.code = facts.code
+  }
+  override get message(): string {
+    return `cannot listen on ${this.host}:${this.port}: ${this.code}`
+  }
+}
+
+export interface Served {
+  readonly host: string
+  readonly port: number
+  /** Refuses new connections, lets those that are answering finish, and is done when the last one has closed. */
+  readonly close: Effect.Effect<void>
+}
+
+/** Listens until the scope closes, which cuts every connection. */
+export const serve = (options: Options): Effect.Effect<Served, ServeFailed, Scope.Scope> =>
+  Effect.gen(function* () {
+    const sockets = new Set<Socket>()
+    const server = http.createServer({
+      maxHeaderSize: options.maxHeaderBytes,
+      headersTimeout: options.headerTimeoutMillis,
+      // A body's pace is the handler's to judge; here it would end a long upload that moves.
+      requestTimeout: 0,
+      connectionsCheckingInterval: Math.max(50, Math.min(1_000, options.headerTimeoutMillis / 4)),
+      keepAliveTimeout: options.keepAliveMillis,
+    })
+    // 0 is no limit on lines: past a limit Node drops them in silence. The bytes are bounded, and the handler counts.
+    server.maxHeadersCount = 0
+    const answer = answerer(options.handler)
+    server.on("request", (request, response) => answer(request, response, false))
+    server.on("checkContinue", (request, response) => answer(request, response, true))
+    server.on("connect", (_request, socket) => refuse(socket, 405))
+    server.on("clientError", (error: NodeJS.ErrnoException, socket) => refuse(socket, statusOf(error)))
+    server.on("connection", (socket) => {
+      if (sockets.size >= options.maxConnections) socket.destroy()
+      else sockets.add(socket)
+      socket.once("close", () => sockets.delete(socket))
+    })
+    yield* Effect.acquireRelease(listen(server, options), () => closed(server, sockets, true))
+    const address = server.address() as AddressInfo
+    return { host: options.host, port: address.port, close: closed(server, sockets, false) }
+  })
+
+const listen = (server: http.Server, options: Options): Effect.Effect<void, ServeFailed> =>
+  Effect.callback<void, ServeFailed>((resume) => {
+    server.once(
+      "error",
+      (error: NodeJS.ErrnoException) =>
+        resume(Effect.fail(new ServeFailed({ host: options.host, port: options.port, code: error.code ?? "UNKNOWN" }))),
+    )
+    server.listen({ host: options.host, port: options.port }, () => resume(Effect.void))
+  })
+
+const closed = (server: http.Server, sockets: ReadonlySet<Socket>, cut: boolean): Effect.Effect<void> =>
+  Effect.callback<void>((resume) => {
+    server.close(() => resume(Effect.void))
+    if (cut) { for (const socket of sockets) socket.destroy() }
+    else server.closeIdleConnections()
+  })
+
+const statusOf = (error: NodeJS.ErrnoException): number => {
+  if (error.code === "HPE_HEADER_OVERFLOW") return 431
+  return error.code === "ERR_HTTP_REQUEST_TIMEOUT" ? 408 : 400
+}
+
+/** Answers what was never a request. After it the connection is of no use: what follows cannot be told apart. */
+const refuse = (socket: Duplex, status: number): void => {
+  if (!socket.writable) return void socket.destroy()
+  const reason = http.STATUS_CODES[status] ?? "Error"
+  const body = JSON.stringify({ error: "Refused", message: reason })
+  socket.end(
+    `HTTP/1.1 ${status} ${reason}\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\n` +
+      `connection: close\r\n\r\n${body}`,
+    () => socket.destroy(),
+  )
+}
