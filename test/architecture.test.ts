@@ -9,14 +9,16 @@ const ranks: Architecture.Ranks = {
   "core/kernel/LeaseState.ts": 0.1,
   "core/kernel/List.ts": 0.1,
   "core/kernel/Epoch.ts": 0.1,
-  "core/kernel/DeadlineOrder.ts": 0.2,
+  "core/kernel/DeadlineOrder.ts": 0.1,
+  "core/kernel/Delivery.ts": 0.1,
+  "core/kernel/Pace.ts": 0.1,
   "core/kernel/FitQueue.ts": 0.2,
   "core/kernel/Ledger.ts": 0.3,
   "core/kernel/Ask.ts": 0.4,
-  "core/kernel/Keys.ts": 0.45,
+  "core/kernel/Keys.ts": 0.5,
   "core/kernel/Rotation.ts": 0.5,
   "core/kernel/Parking.ts": 0.6,
-  "core/kernel/Delivery.ts": 0.7,
+  "core/kernel/Places.ts": 0.7,
   "core/kernel/Line.ts": 0.8,
 
   "core/Refusal.ts": 1,
@@ -26,7 +28,13 @@ const ranks: Architecture.Ranks = {
   "core/Snapshot.ts": 1.2,
   "core/Deadline.ts": 1.2,
   "core/Transition.ts": 2,
+  "core/Alarm.ts": 2,
   "core/Lease.ts": 2.5,
+  "core/AdmissionOptions.ts": 3,
+  "core/AdmissionRefused.ts": 3,
+  "core/Permit.ts": 3.1,
+  "core/AdmissionSnapshot.ts": 3.1,
+  "core/Turnstile.ts": 3.5,
   "core/Owner.ts": 3,
   "core/Flight.ts": 3,
   "core/Admission.ts": 4,
@@ -57,7 +65,7 @@ const ranks: Architecture.Ranks = {
 }
 
 /** Nouns of core that users never need. */
-const internal: readonly string[] = ["core/Transition.ts"]
+const internal: readonly string[] = ["core/Transition.ts", "core/Alarm.ts", "core/Turnstile.ts"]
 
 /** Code lines: without comments and blanks. */
 const budgets: Architecture.Budgets = {

@@ -1,0 +1,162 @@
+/**
+ * Admission: who may start, who waits, who is turned away. Caps at several levels, one fair line in front of them, and one
+ * absolute deadline that the wait spends and the work inherits.
+ *
+ * It owns permits (units on every account of an ask) and the line; a permit goes back exactly once: on release, at the end
+ * of its scope, on failure, interruption or defect. The resource behind a permit is not its business.
+ */
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Layer from "effect/Layer"
+import * as Scope from "effect/Scope"
+import { decode, type Limits, type Options } from "./AdmissionOptions.ts"
+import type { AdmissionRefused, BelowUse, Closed, NeverFits, WouldWait } from "./AdmissionRefused.ts"
+import type { AdmissionSnapshot, DrainReport, Holder } from "./AdmissionSnapshot.ts"
+import * as Deadline from "./Deadline.ts"
+import { ForeignLease, LeaseSpent } from "./Lease.ts"
+import { type Ask, type Permit, PermitOf, Ticket } from "./Permit.ts"
+import type { InvalidLimits, InvalidRequest } from "./Refusal.ts"
+import { Turnstile } from "./Turnstile.ts"
+
+export interface Admission {
+  /**
+   * Waits for its turn and takes a permit, which the scope gives back.
+   *
+   * The wait ends at the fiber's {@link Deadline}, or after `maxWait` if that is nearer. Interrupted while it waits, the
+   * ask leaves the line; after any failure nothing is held.
+   */
+  readonly enter: (ask: Ask) => Effect.Effect<Permit, AdmissionRefused | InvalidRequest, Scope.Scope>
+  /**
+   * Runs `work` with a permit, given back when it ends, however it ends. Bounds the wait, not the work: use
+   * `Deadline.enforce` for that. The work's own failure comes through unchanged.
+   */
+  readonly run: (
+    ask: Ask,
+  ) => <A, E, R>(work: Effect.Effect<A, E, R>) => Effect.Effect<A, E | AdmissionRefused | InvalidRequest, R>
+  /** Takes a permit if that is possible at once and nobody who waits is passed whose turn it is. Never waits. */
+  readonly tryEnter: (
+    ask: Ask,
+  ) => Effect.Effect<Permit, WouldWait | NeverFits | Closed | InvalidRequest, Scope.Scope>
+  /** Gives a permit back before its scope does. A second or foreign release is a typed misuse and moves nothing. */
+  readonly release: (permit: Permit) => Effect.Effect<void, LeaseSpent | ForeignLease>
+  /** Counts at this moment; no names. O(1), but for labels. */
+  readonly snapshot: Effect.Effect<AdmissionSnapshot>
+  /** For operators: who holds and who waits, by name, longest first. O(n log n). */
+  readonly holders: Effect.Effect<ReadonlyArray<Holder>>
+  /**
+   * Lowers all given limits or, with an error, none. Those who wait for what can never be any more get `NeverFits`, and
+   * nobody is evicted: a limit below its use is `BelowUse`.
+   */
+  readonly lower: (next: Partial<Limits>) => Effect.Effect<void, InvalidLimits | BelowUse>
+  /**
+   * Takes `units` out of the total until the scope closes, under use if need be: nobody is evicted, the snapshot shows
+   * the debt, and nothing is granted while there is one.
+   */
+  readonly withhold: (units: number) => Effect.Effect<void, InvalidRequest, Scope.Scope>
+  /**
+   * Lets nobody in any more, and waits until nothing is held or waiting, until `deadline` at most. Then all who still
+   * wait get `Closed`, held permits stay charged, and the report names their holders. May be called again.
+   */
+  readonly drain: (deadline: Deadline.Deadline) => Effect.Effect<DrainReport>
+}
+
+export const Admission: Context.Service<Admission, Admission> = Context.Service("holdfast/Admission")
+
+/**
+ * An Admission that lives as long as its scope; closing that drains with a zero deadline.
+ *
+ * @example
+ * ```ts
+ * import * as Effect from "effect/Effect"
+ * import * as Admission from "holdfast/Admission"
+ *
+ * const program = Effect.gen(function*() {
+ *   const admission = yield* Admission.make({ maxRunning: 64, maxPerTenant: 16 })
+ *   const answer = yield* admission.run({ tenant: "acme", provider: "mail" })(Effect.succeed("sent"))
+ *   console.log(answer, (yield* admission.snapshot).running) // sent 0
+ * })
+ * await Effect.runPromise(Effect.scoped(program))
+ * ```
+ */
+export const make = (options: Options): Effect.Effect<Admission, InvalidLimits, Scope.Scope> =>
+  Effect.flatMap(decode(options), (settings) =>
+    Effect.map(
+      Effect.acquireRelease(
+        Effect.withFiber((fiber) => Effect.succeed(new Turnstile(settings, fiber))),
+        (turnstile) => turnstile.close,
+      ),
+      service,
+    ))
+
+/** {@link make} as a layer. */
+export const layer = (options: Options): Layer.Layer<Admission, InvalidLimits> => Layer.effect(Admission, make(options))
+
+const service = (turnstile: Turnstile): Admission => ({
+  run: (ask) => (work) =>
+    Effect.withFiber((fiber) => {
+      const ticket = turnstile.ticket(ask)
+      if (!(ticket instanceof Ticket)) return Effect.fail(ticket)
+      // The exit is in place before anything is taken: at no step can an interruption find units without an owner.
+      return Effect.onExitPrimitive(
+        Effect.suspend(() => turnstile.take(ticket, fiber.getRef(Deadline.Current), work)),
+        () => turnstile.leave(ticket),
+      )
+    }),
+  enter: (ask) =>
+    entered(turnstile, ask, (ticket, deadline, permit) => turnstile.take(ticket, deadline, Effect.succeed(permit))),
+  tryEnter: (ask) => entered(turnstile, ask, (ticket, _, permit) => Effect.as(turnstile.tryTake(ticket), permit)),
+  release: (permit) =>
+    Effect.suspend((): Effect.Effect<void, LeaseSpent | ForeignLease> => {
+      const own = PermitOf.open(permit, turnstile)
+      if (own === undefined) return Effect.fail(new ForeignLease())
+      if (!turnstile.giveBack(own.ticket)) return Effect.fail(new LeaseSpent())
+      // Closing the permit's own scope takes its finalizer off the caller's, which may live long.
+      return Scope.close(own.scope, Exit.void)
+    }),
+  snapshot: Effect.sync(() => turnstile.snapshot()),
+  holders: Effect.sync(() => turnstile.holders()),
+  lower: (next) => Effect.suspend(() => Effect.fromResult(turnstile.lower(next))),
+  withhold: (units) => withhold(turnstile, units),
+  drain: (deadline) => turnstile.drain(deadline),
+})
+
+/** A permit in a scope of its own under the caller's: refused or given back early, nothing of it stays in the caller's. */
+const entered = <E>(
+  turnstile: Turnstile,
+  ask: Ask,
+  take: (ticket: Ticket, deadline: Deadline.Deadline | undefined, permit: Permit) => Effect.Effect<Permit, E>,
+): Effect.Effect<Permit, E | Closed | InvalidRequest, Scope.Scope> =>
+  Effect.withFiber<Permit, E | Closed | InvalidRequest, Scope.Scope>((fiber) => {
+    const ticket = turnstile.ticket(ask)
+    if (!(ticket instanceof Ticket)) return Effect.fail(ticket)
+    const scope = Scope.forkUnsafe(Context.get(fiber.context as Context.Context<Scope.Scope>, Scope.Scope))
+    const permit = new PermitOf(turnstile, ticket, scope)
+    const finalizer = Effect.sync(() => void turnstile.leave(ticket))
+    return Effect.onExitPrimitive(
+      Effect.andThen(
+        Scope.addFinalizer(scope, finalizer),
+        Effect.suspend(() => take(ticket, fiber.getRef(Deadline.Current), permit)),
+      ),
+      // A scope that was closed already has run the finalizer before there was anything to give back.
+      (exit) => exit._tag === "Failure" || scope.state._tag === "Closed" ? closed(scope, finalizer) : undefined,
+    )
+  })
+
+const closed = (scope: Scope.Closeable, finalizer: Effect.Effect<void>): Effect.Effect<void> =>
+  Effect.andThen(Scope.close(scope, Exit.void), finalizer)
+
+/** The finalizer is in place before the units are withheld, over a lease that is empty until then. */
+const withhold = (turnstile: Turnstile, units: number): Effect.Effect<void, InvalidRequest, Scope.Scope> =>
+  Effect.suspend(() => {
+    let withheld = 0
+    return Effect.andThen(
+      Effect.addFinalizer(() => Effect.sync(() => turnstile.restore(withheld))),
+      Effect.suspend(() => {
+        const refused = turnstile.withhold(units)
+        if (refused !== undefined) return Effect.fail(refused)
+        withheld = units
+        return Effect.void
+      }),
+    )
+  })

@@ -1,0 +1,176 @@
+/**
+ * The options of `Admission` and what they come to: every value checked at the door, defaults filled in. Owns nothing.
+ *
+ * A default is the smaller of its table value and what the given limits allow, so `{ maxRunning: 1 }` is enough.
+ */
+import type * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Result from "effect/Result"
+import * as Limit from "./Limits.ts"
+import { InvalidLimits } from "./Refusal.ts"
+
+/** How urgent an ask is, most urgent first. Higher ones are served first and may use the reserves of lower ones. */
+export type Priority = "emergency" | "control" | "normal" | "notification"
+
+export const priorities: ReadonlyArray<Priority> = ["emergency", "control", "normal", "notification"]
+
+/** What `lower` may lower. A cap that is left out is none; units are what an ask's cost counts. */
+export interface Limits {
+  /** Units held in all, 1 to 1,048,576. */
+  readonly maxRunning: number
+  /** Units held by one tenant, by one provider, and by one tenant at one provider. 1 to `maxRunning`; none by default. */
+  readonly maxPerTenant?: number | undefined
+  readonly maxPerProvider?: number | undefined
+  readonly maxPerPair?: number | undefined
+  /** Asks that wait in all (1,024) and of one tenant (128). 0 to 1,048,576; 0 never waits. */
+  readonly maxQueued?: number | undefined
+  readonly maxQueuedPerTenant?: number | undefined
+}
+
+export interface Options extends Limits {
+  /** The longest wait of an ask, above 0 and at most 1 hour; 5 seconds by default. It bounds the wait, not the work. */
+  readonly maxWait?: Duration.Input | undefined
+  /** Units that lower classes may not use; together below `maxRunning`. None by default. */
+  readonly reserved?: Partial<Record<Priority, number>> | undefined
+  /** The share of a tenant, whole, 1 to 1,000; 1 by default. Called once while the tenant's record lives. */
+  readonly weights?: ((tenant: string) => number) | undefined
+  /**
+   * Units that later asks may take past a large one before freed units are set aside for it: 0 to 16 x `maxRunning`;
+   * `maxRunning` by default. Equals of the same class are held to one turn each as well, whatever it says.
+   */
+  readonly maxBypass?: number | undefined
+  /** `"on"` refuses at once, as `TooLate`, what would not be granted in time at the observed rate. Off by default. */
+  readonly estimate?: "off" | "on" | undefined
+  /** Whether a drain serves those who wait already, or refuses them. It serves by default. */
+  readonly drainWaiting?: "serve" | "refuse" | undefined
+  /** The label that a tenant's counts go under in snapshots; undefined leaves it out. No labels by default. */
+  readonly labels?: ((tenant: string) => string | undefined) | undefined
+}
+
+/** Options after the door: complete, and known to obey every rule. Absent caps are `Infinity`. */
+export interface Settings {
+  readonly maxRunning: number
+  readonly maxPerTenant: number
+  readonly maxPerProvider: number
+  readonly maxPerPair: number
+  readonly maxQueued: number
+  readonly maxQueuedPerTenant: number
+  readonly maxWaitNanos: number
+  /** By class, highest first. */
+  readonly reserves: ReadonlyArray<number>
+  readonly weights: ((tenant: string) => number) | undefined
+  readonly maxBypass: number
+  readonly estimate: boolean
+  readonly drainWaiting: "serve" | "refuse"
+  readonly labels: ((tenant: string) => string | undefined) | undefined
+}
+
+const system = "Admission"
+const hourMillis = 3_600_000
+
+/** Checks the options; the first rule that one breaks is the error. */
+export const decode = (options: Options): Effect.Effect<Settings, InvalidLimits> =>
+  Effect.gen(function* () {
+    const whole = (limit: string, value: unknown, min: number, max: number) =>
+      Effect.fromResult(Limit.count(system, limit, value, { min, max }))
+    const maxRunning = yield* whole("maxRunning", options.maxRunning, 1, Limit.most)
+    const cap = (limit: "maxPerTenant" | "maxPerProvider" | "maxPerPair") =>
+      options[limit] === undefined ? Effect.succeed(Infinity) : whole(limit, options[limit], 1, maxRunning)
+    const maxQueued = yield* whole("maxQueued", options.maxQueued ?? 1_024, 0, Limit.most)
+    return {
+      maxRunning,
+      maxPerTenant: yield* cap("maxPerTenant"),
+      maxPerProvider: yield* cap("maxPerProvider"),
+      maxPerPair: yield* cap("maxPerPair"),
+      maxQueued,
+      maxQueuedPerTenant: yield* whole(
+        "maxQueuedPerTenant",
+        options.maxQueuedPerTenant ?? Math.min(128, maxQueued),
+        0,
+        Limit.most,
+      ),
+      maxWaitNanos: 1e6 * (yield* Effect.fromResult(
+        Limit.duration(system, "maxWait", options.maxWait ?? "5 seconds", hourMillis),
+      )),
+      reserves: yield* reserves(options.reserved, maxRunning),
+      weights: yield* callback("weights", options.weights),
+      maxBypass: yield* whole("maxBypass", options.maxBypass ?? maxRunning, 0, 16 * maxRunning),
+      estimate: (yield* choice("estimate", options.estimate ?? "off", ["off", "on"])) === "on",
+      drainWaiting: yield* choice("drainWaiting", options.drainWaiting ?? "serve", ["serve", "refuse"]),
+      labels: yield* callback("labels", options.labels),
+    }
+  })
+
+const choice = <const W extends string>(
+  limit: string,
+  value: unknown,
+  words: ReadonlyArray<W>,
+): Effect.Effect<W, InvalidLimits> => Effect.fromResult(Limit.word(system, limit, value, words))
+
+const callback = <F>(limit: string, value: F): Effect.Effect<F, InvalidLimits> =>
+  value === undefined || typeof value === "function"
+    ? Effect.succeed(value)
+    : Effect.fail(new InvalidLimits({ system, limit, rule: "a function of the tenant's key", value }))
+
+const reserves = (
+  reserved: Options["reserved"],
+  maxRunning: number,
+): Effect.Effect<ReadonlyArray<number>, InvalidLimits> =>
+  Effect.gen(function* () {
+    const given = reserved ?? {}
+    const bad = (limit: string, rule: string, value: unknown) => new InvalidLimits({ system, limit, rule, value })
+    for (const name of Object.keys(given)) {
+      if (!(priorities as ReadonlyArray<string>).includes(name)) {
+        return yield* Effect.fail(bad("reserved", `keyed by ${priorities.join(", ")}`, name))
+      }
+    }
+    const units: Array<number> = []
+    for (const priority of priorities) {
+      const value = given[priority] ?? 0
+      units.push(
+        yield* Effect.fromResult(
+          Limit.count(system, `reserved.${priority}`, value, { min: 0, max: maxRunning - 1 }),
+        ),
+      )
+    }
+    const sum = units.reduce((all, each) => all + each, 0)
+    if (sum >= maxRunning) return yield* Effect.fail(bad("reserved", "below maxRunning in all", sum))
+    return units
+  })
+
+/** The limits that `lower` takes, with the least that each may be. */
+const lowerable: ReadonlyArray<readonly [keyof Limits, number]> = [
+  ["maxRunning", 1],
+  ["maxPerTenant", 1],
+  ["maxPerProvider", 1],
+  ["maxPerPair", 1],
+  ["maxQueued", 0],
+  ["maxQueuedPerTenant", 0],
+]
+
+/** What limits would be after lowering; an omitted one stays, and none may rise. `reservedSum` stays below the total. */
+export const decodeLower = (
+  next: Partial<Limits>,
+  current: Required<{ [K in keyof Limits]: number }>,
+  reservedSum: number,
+): Result.Result<Required<{ [K in keyof Limits]: number }>, InvalidLimits> => {
+  const bad = (limit: string, rule: string, value: unknown) =>
+    Result.fail(new InvalidLimits({ system, limit, rule, value }))
+  const unknown = Object.keys(next).find((name) => !lowerable.some(([limit]) => limit === name))
+  if (unknown !== undefined) return bad(unknown, `one of ${lowerable.map(([limit]) => limit).join(", ")}`, unknown)
+  const lowered = { ...current }
+  for (const [limit, min] of lowerable) {
+    const value = next[limit]
+    if (value === undefined) continue
+    const max = Math.min(current[limit], Limit.most)
+    const checked = Limit.count(system, limit, value, { min, max })
+    if (Result.isFailure(checked)) {
+      return bad(limit, `a whole number from ${min} to ${max}, since limits only fall`, value)
+    }
+    lowered[limit] = value
+  }
+  if (lowered.maxRunning <= reservedSum) {
+    return bad("maxRunning", `above the ${reservedSum} reserved`, lowered.maxRunning)
+  }
+  return Result.succeed(lowered)
+}

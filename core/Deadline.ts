@@ -1,0 +1,122 @@
+/**
+ * One absolute instant by which a piece of work must be over, carried by the fiber and only ever narrowed.
+ *
+ * A Deadline marks; whoever waits enforces it. It is monotonic nanoseconds together with the Clock that they were read
+ * from, so that a noun with another Clock can still tell what is left. It owns nothing.
+ */
+import * as Clock from "effect/Clock"
+import * as Context from "effect/Context"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import { InvalidRequest, Refusal } from "./Refusal.ts"
+
+/** `atNanos` is on `clock`'s monotonic scale; `Infinity` never comes. */
+export interface Deadline {
+  readonly atNanos: number
+  readonly clock: Clock.Clock
+}
+
+/** The work was still running when its deadline came. It was interrupted and has ended; nothing of it is still held. */
+export class DeadlineExceeded extends Refusal {
+  readonly _tag = "DeadlineExceeded"
+  override readonly name = "DeadlineExceeded"
+  readonly elapsed: Duration.Duration
+  constructor(facts: { readonly elapsed: Duration.Duration }) {
+    super()
+    this.elapsed = facts.elapsed
+  }
+  override get message(): string {
+    return `deadline exceeded after ${Duration.format(this.elapsed)}`
+  }
+}
+
+/** The deadline of the running fiber; undefined means none. Children inherit it. */
+export const Current: Context.Reference<Deadline | undefined> = Context.Reference<Deadline | undefined>(
+  "holdfast/Deadline",
+  { defaultValue: () => undefined },
+)
+
+/** Reads a clock's monotonic time as a number: exact to the nanosecond for 104 days of uptime, to 2 ns for 208. */
+export const nowNanos = (clock: Clock.Clock): number => Number(clock.monotonicTimeNanosUnsafe())
+
+/**
+ * The instant `duration` from now on the running fiber's Clock.
+ *
+ * Zero is now; an infinite duration never comes. A negative duration or one that is no number is `InvalidRequest`.
+ */
+export const after = (duration: Duration.Input): Effect.Effect<Deadline, InvalidRequest> =>
+  Clock.clockWith((clock) => {
+    const millis = millisOf(duration)
+    if (!(millis >= 0)) {
+      return Effect.fail(new InvalidRequest({ field: "deadline", rule: "a duration of zero or more", value: duration }))
+    }
+    return Effect.succeed({ atNanos: nowNanos(clock) + millis * 1e6, clock })
+  })
+
+/** What an input means in milliseconds; NaN where it is no duration at all, so that the caller's rule catches it. */
+export const millisOf = (duration: Duration.Input): number => {
+  const decoded = Duration.fromInput(duration)
+  return decoded._tag === "Some" ? Duration.toMillis(decoded.value) : NaN
+}
+
+/** The earlier of the two, compared by what is left on each one's own Clock. Never later than either. */
+export const narrow = (self: Deadline | undefined, that: Deadline | undefined): Deadline | undefined => {
+  if (self === undefined) return that
+  if (that === undefined) return self
+  return remainingNanos(that) < remainingNanos(self) ? that : self
+}
+
+/** Nanoseconds left; zero or less once it has come. */
+export const remainingNanos = (self: Deadline): number => self.atNanos - nowNanos(self.clock)
+
+/** The same instant on another clock's scale: what is left is taken on the deadline's own clock. */
+export const onClock = (self: Deadline, clock: Clock.Clock): number =>
+  self.clock === clock ? self.atNanos : nowNanos(clock) + remainingNanos(self)
+
+/**
+ * Runs `effect` with its fiber's deadline narrowed to `deadline`: an earlier one that it already carries stays.
+ *
+ * Nothing is interrupted by this; waits inside (`Admission.enter`, …) and {@link enforce} obey it.
+ */
+export const provide: {
+  (deadline: Deadline): <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
+} = (deadline) => (effect) =>
+  Effect.withFiber((fiber) => Effect.provideService(effect, Current, narrow(fiber.getRef(Current), deadline)))
+
+/**
+ * Runs `effect` with its deadline narrowed to `duration` from now.
+ *
+ * @example
+ * ```ts
+ * import * as Effect from "effect/Effect"
+ * import * as Deadline from "holdfast/Deadline"
+ *
+ * const twoSeconds = Effect.sleep("1 minute").pipe(Deadline.enforce, Deadline.within("10 millis"), Effect.flip)
+ * const error = await Effect.runPromise(twoSeconds)
+ * console.log(error._tag) // DeadlineExceeded
+ * ```
+ */
+export const within =
+  (duration: Duration.Input) => <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E | InvalidRequest, R> =>
+    Effect.flatMap(after(duration), (deadline) => provide(deadline)(effect))
+
+/**
+ * Interrupts `effect` when the fiber's deadline comes and fails with {@link DeadlineExceeded} once it has ended.
+ *
+ * Without a deadline it is `effect` itself. One timer, only while the effect runs.
+ */
+export const enforce = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E | DeadlineExceeded, R> =>
+  Effect.withFiber((fiber) => {
+    const deadline = fiber.getRef(Current)
+    if (deadline === undefined || deadline.atNanos === Infinity) return effect
+    const started = nowNanos(deadline.clock)
+    const exceeded = Effect.suspend(() =>
+      Effect.fail(new DeadlineExceeded({ elapsed: nanos(nowNanos(deadline.clock) - started) }))
+    )
+    const left = deadline.atNanos - started
+    return left <= 0 ? exceeded : Effect.timeoutOrElse(effect, { duration: nanos(left), orElse: () => exceeded })
+  })
+
+/** A Duration of so many nanoseconds; zero for a negative count, infinite for an infinite one. */
+export const nanos = (count: number): Duration.Duration =>
+  count === Infinity ? Duration.infinity : Duration.nanos(BigInt(Math.max(0, Math.ceil(count))))

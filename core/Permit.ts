@@ -1,0 +1,71 @@
+/**
+ * What a caller asks for and what it gets: an ask, and the permit that is the lease of its units.
+ *
+ * A permit has a single owner and goes back once; the scope that it was entered in gives it back if nobody did before.
+ */
+import type * as Effect from "effect/Effect"
+import type * as Scope from "effect/Scope"
+import type { Priority } from "./AdmissionOptions.ts"
+import { priorities } from "./AdmissionOptions.ts"
+import * as Kernel from "./kernel/Ask.ts"
+
+/** What a caller wants to enter with. */
+export interface Ask {
+  /** 1 to 256 bytes of UTF-8 without control characters. Decided by whoever asks; nothing reads it from context. */
+  readonly tenant: string
+  readonly provider?: string | undefined
+  /** `"normal"` by default. */
+  readonly priority?: Priority | undefined
+  /** Whole units on every account, 1 by default. */
+  readonly cost?: number | undefined
+}
+
+/** Proof of having been admitted. Opaque: `release` takes it back, and only the Admission that gave it out does. */
+export interface Permit {
+  readonly tenant: string
+  readonly provider: string | undefined
+  readonly priority: Priority
+  readonly cost: number
+}
+
+/** An ask with its caller: how it is told, and by what effect it goes on. */
+export class Ticket extends Kernel.Ask {
+  /** What the caller's fiber goes on with once granted. */
+  body: Effect.Effect<unknown, unknown, unknown> | undefined = undefined
+  /** The answer, where it was decided before the fiber could be resumed. */
+  answer: Effect.Effect<unknown, unknown, unknown> | undefined = undefined
+  /** Which of the two bounds its due instant is: the fiber's deadline, or `maxWait`. */
+  byDeadline = false
+  resume: ((effect: Effect.Effect<unknown, unknown, unknown>) => void) | undefined = undefined
+}
+
+/** A permit as callers see it; what it stands for is private, so that printing one shows nothing of other tenants. */
+export class PermitOf implements Permit {
+  readonly tenant: string
+  readonly provider: string | undefined
+  readonly priority: Priority
+  readonly cost: number
+  readonly #owner: object
+  readonly #ticket: Ticket
+  readonly #scope: Scope.Closeable
+
+  constructor(owner: object, ticket: Ticket, scope: Scope.Closeable) {
+    this.tenant = ticket.pair.tenant.key
+    this.provider = ticket.pair.provider?.key
+    this.priority = priorities[ticket.arrival]!
+    this.cost = ticket.cost
+    this.#owner = owner
+    this.#ticket = ticket
+    this.#scope = scope
+  }
+
+  /** The ticket and scope behind a permit that `owner` gave out; undefined for anything else. */
+  static open(
+    permit: unknown,
+    owner: object,
+  ): { readonly ticket: Ticket; readonly scope: Scope.Closeable } | undefined {
+    if (typeof permit !== "object" || permit === null || !(#ticket in permit)) return undefined
+    const own = permit as PermitOf
+    return own.#owner === owner ? { ticket: own.#ticket, scope: own.#scope } : undefined
+  }
+}

@@ -1,0 +1,77 @@
+/**
+ * Runs what the kernel's steps left to be done, after the step, in order and in bounded batches.
+ *
+ * Resuming a fiber runs its code at once, and that code may take the next step: it then finds the records finished, and
+ * what it adds waits for its turn here. Beyond one batch a turn, the rest is run by one fiber that yields between
+ * batches, so that a burst of answers starves no socket and no timer.
+ */
+import type * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import type * as Fiber from "effect/Fiber"
+import type { Delivery } from "./kernel/Delivery.ts"
+
+/** How many answers are handed over in one turn of the loop. */
+export const defaultBatch = 256
+
+export class Transition<T> {
+  readonly #delivery: Delivery<T>
+  readonly #perform: (item: T) => void
+  readonly #batch: number
+  readonly #context: Context.Context<never>
+  #running = false
+  #pump: Fiber.Fiber<void> | undefined = undefined
+
+  constructor(options: {
+    readonly delivery: Delivery<T>
+    /** Hands one answer over. It may run any code; it never throws. */
+    readonly perform: (item: T) => void
+    readonly context: Context.Context<never>
+    readonly batch?: number | undefined
+  }) {
+    this.#delivery = options.delivery
+    this.#perform = options.perform
+    this.#batch = options.batch ?? defaultBatch
+    this.#context = options.context
+  }
+
+  /** Hands over what is there. Called after every step; inside a hand-over, or while a rest is pumped, it only returns. */
+  flush(): void {
+    if (this.#running || this.#delivery.size === 0 || this.#pump !== undefined) return
+    this.#runBatch()
+    if (this.#delivery.size > 0) this.#pump = this.#startPump()
+  }
+
+  /** Waits until nothing is left to hand over. */
+  get idle(): Effect.Effect<void> {
+    return Effect.suspend(() =>
+      this.#pump === undefined ? Effect.void : Effect.andThen(Effect.exit(awaitFiber(this.#pump)), this.idle)
+    )
+  }
+
+  #runBatch(): void {
+    this.#running = true
+    for (let left = this.#batch; left > 0; left--) {
+      const item = this.#delivery.take()
+      if (item === undefined) break
+      this.#perform(item)
+    }
+    this.#running = false
+  }
+
+  /** The fiber belongs to no scope: whoever was granted must hear of it even while the owner closes. */
+  #startPump(): Fiber.Fiber<void> {
+    const turn = Effect.flatMap(Effect.yieldNow, () =>
+      Effect.sync(() => {
+        this.#runBatch()
+        if (this.#delivery.size === 0) this.#pump = undefined
+      }))
+    const loop = Effect.whileLoop({ while: () => this.#delivery.size > 0, body: () => turn, step: () => {} })
+    return Effect.runForkWith(this.#context)(Effect.uninterruptible(loop))
+  }
+}
+
+const awaitFiber = <A, E>(fiber: Fiber.Fiber<A, E>): Effect.Effect<void> =>
+  Effect.callback((resume) => {
+    const remove = fiber.addObserver(() => resume(Effect.void))
+    return Effect.sync(remove)
+  })

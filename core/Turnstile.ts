@@ -1,0 +1,408 @@
+/**
+ * The one state of an Admission: its accounts, its line, and the fibers that wait on it. Each method is one step, followed
+ * by whatever the step left to be told; nothing else changes the records.
+ *
+ * It owns the tickets of those who hold or wait, one alarm while there is something to wait for, and the fiber that tells
+ * a burst of answers.
+ */
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
+import type * as Fiber from "effect/Fiber"
+import * as Result from "effect/Result"
+import { decodeLower, type Limits, priorities, type Settings } from "./AdmissionOptions.ts"
+import * as Refused from "./AdmissionRefused.ts"
+import * as Snapshot from "./AdmissionSnapshot.ts"
+import { Alarm } from "./Alarm.ts"
+import * as Deadline from "./Deadline.ts"
+import type { Ask as KernelAsk, Group } from "./kernel/Ask.ts"
+import { Keys } from "./kernel/Keys.ts"
+import * as LeaseState from "./kernel/LeaseState.ts"
+import * as Ledger from "./kernel/Ledger.ts"
+import { Line, type Refusal } from "./kernel/Line.ts"
+import * as Limit from "./Limits.ts"
+import { type Ask, Ticket } from "./Permit.ts"
+import { InvalidLimits, InvalidRequest } from "./Refusal.ts"
+import { Transition } from "./Transition.ts"
+
+type Answer = Effect.Effect<unknown, unknown, unknown>
+
+/** A drain that is waited for. */
+interface Drain {
+  readonly startedNanos: number
+  readonly dueNanos: number
+  refused: number
+  readonly report: (report: Snapshot.DrainReport) => void
+}
+
+export class Turnstile {
+  readonly #clock: Clock.Clock
+  readonly #settings: Settings
+  #limits: Required<{ [K in keyof Limits]: number }>
+  readonly #caps: Readonly<Record<Refused.AccountName, Ledger.Cap>>
+  readonly #line: Line
+  readonly #transition: Transition<KernelAsk>
+  readonly #alarm: Alarm
+  readonly #totals = Snapshot.totals()
+  readonly #drains = new Set<Drain>()
+  #state: Snapshot.AdmissionSnapshot["state"] = "open"
+  #closedNanos = 0
+
+  constructor(settings: Settings, fiber: Fiber.Fiber<unknown, unknown>) {
+    this.#clock = fiber.getRef(Clock.Clock)
+    this.#settings = settings
+    this.#limits = {
+      maxRunning: settings.maxRunning,
+      maxPerTenant: settings.maxPerTenant,
+      maxPerProvider: settings.maxPerProvider,
+      maxPerPair: settings.maxPerPair,
+      maxQueued: settings.maxQueued,
+      maxQueuedPerTenant: settings.maxQueuedPerTenant,
+    }
+    this.#caps = {
+      pair: new Ledger.Cap("pair", settings.maxPerPair),
+      provider: new Ledger.Cap("provider", settings.maxPerProvider),
+      tenant: new Ledger.Cap("tenant", settings.maxPerTenant),
+      total: new Ledger.Cap("total", settings.maxRunning),
+    }
+    const bounds = { ...this.#limits, maxBypass: settings.maxBypass }
+    this.#line = new Line(new Keys(this.#caps), new Ledger.Total<Group>(this.#caps.total, settings.reserves), bounds)
+    const context = fiber.context
+    this.#transition = new Transition({
+      delivery: this.#line.answers,
+      perform: (ask) => this.#tell(ask as Ticket),
+      context,
+    })
+    this.#alarm = new Alarm({ clock: this.#clock, context, ring: () => this.#ring() })
+  }
+
+  /** An ask that keeps every rule, not yet in the line; or why it may not come. It runs `weights` for a new tenant. */
+  ticket(ask: Ask): Ticket | InvalidRequest | Refused.Closed {
+    const arrival = classOf(ask.priority)
+    if (arrival === undefined) {
+      return new InvalidRequest({ field: "priority", rule: `one of ${priorities.join(", ")}`, value: ask.priority })
+    }
+    const cost = ask.cost === undefined ? 1 : ask.cost
+    if (!(Number.isSafeInteger(cost) && cost >= 1)) {
+      return new InvalidRequest({ field: "cost", rule: "a whole number of at least 1", value: cost })
+    }
+    const keys = this.#line.keys
+    // A key that is known was checked when its record was made.
+    let pair = keys.find(ask.tenant, ask.provider)
+    if (pair === undefined) {
+      const wrong = this.#wrongKey(ask)
+      if (wrong !== undefined) return wrong
+      const weight = keys.tenants.get(ask.tenant)?.weight ?? this.#settings.weights?.(ask.tenant) ?? 1
+      const rule = Limit.wholeRule(weight, { min: 1, max: 1_000 })
+      if (rule !== undefined) return new InvalidRequest({ field: "weights", rule, value: weight })
+      if (this.#state === "open") {
+        pair = keys.find(ask.tenant, ask.provider) ?? keys.make(ask.tenant, ask.provider, weight)
+      }
+    }
+    if (this.#state !== "open" || pair === undefined) return this.#refuse(this.#closed())
+    return new Ticket(pair, arrival, cost)
+  }
+
+  /** Takes the units at once or waits for them, and goes on with `body`. */
+  take<A, E, R>(
+    ticket: Ticket,
+    deadline: Deadline.Deadline | undefined,
+    body: Effect.Effect<A, E, R>,
+  ): Effect.Effect<A, E | Refused.AdmissionRefused, R> {
+    const now = this.#now()
+    const patience = now + this.#settings.maxWaitNanos
+    const due = deadline === undefined ? Infinity : Deadline.onClock(deadline, this.#clock)
+    ticket.dueNanos = Math.min(patience, due)
+    if (due <= now) {
+      const account = this.#line.shortOf(ticket)
+      return Effect.fail(
+        this.#refuse(new Refused.WaitExpired({ waited: Deadline.nanos(0), bound: "deadline", account })),
+      )
+    }
+    ticket.byDeadline = due < patience
+    const verdict = this.#line.ask(ticket, now, true)
+    if (verdict === undefined && ticket.state === LeaseState.Held) {
+      this.#totals.granted++
+      this.#after()
+      return body
+    }
+    const refusal = verdict === undefined ? this.#tooLate(ticket, now) : this.#refusal(verdict, ticket.cost)
+    if (refusal === undefined) ticket.body = body
+    this.#after()
+    return refusal === undefined ? awaitAnswer(ticket) : Effect.fail(this.#refuse(refusal))
+  }
+
+  /** Takes the units at once or fails. */
+  tryTake(ticket: Ticket): Effect.Effect<void, Refused.WouldWait | Refused.NeverFits> {
+    const verdict = this.#line.ask(ticket, this.#now(), false)
+    if (verdict === undefined) this.#totals.granted++
+    this.#after()
+    if (verdict === undefined) return Effect.void
+    const { account } = verdict as Exclude<Refusal, { readonly kind: "full" }>
+    return Effect.fail(this.#refuse(
+      verdict.kind === "never"
+        ? new Refused.NeverFits({ account, cost: ticket.cost, limit: verdict.limit })
+        : new Refused.WouldWait({ account }),
+    ))
+  }
+
+  /** The caller is through, whatever state its ask is in: what it holds goes back, what waits leaves. Silent twice. */
+  leave(ticket: Ticket): undefined {
+    if (this.giveBack(ticket) || !this.#line.leave(ticket, this.#nowIfWaiting())) return undefined
+    this.#totals.interrupted++
+    this.#after()
+    return undefined
+  }
+
+  /** Gives back what a running ask holds; false where it holds nothing. */
+  giveBack(ticket: Ticket): boolean {
+    if (ticket.state !== LeaseState.Held) return false
+    this.#line.giveBack(ticket, this.#nowIfWaiting())
+    this.#totals.released++
+    this.#after()
+    return true
+  }
+
+  snapshot(): Snapshot.AdmissionSnapshot {
+    return Snapshot.of(this.#line, finite(this.#limits), this.#state, this.#totals, this.#settings.labels)
+  }
+
+  holders(): ReadonlyArray<Snapshot.Holder> {
+    return Snapshot.holders(this.#line, this.#now())
+  }
+
+  lower(next: Partial<Limits>): Result.Result<void, InvalidLimits | Refused.BelowUse> {
+    const reserved = this.#settings.reserves.reduce((sum, units) => sum + units, 0)
+    const decoded = decodeLower(next, this.#limits, reserved)
+    if (Result.isFailure(decoded)) return Result.fail(decoded.failure)
+    const limits = decoded.success
+    const above = this.#aboveUse(limits)
+    if (above !== undefined) return Result.fail(above)
+    this.#limits = limits
+    this.#caps.total.limit = limits.maxRunning
+    this.#caps.tenant.limit = limits.maxPerTenant
+    this.#caps.provider.limit = limits.maxPerProvider
+    this.#caps.pair.limit = limits.maxPerPair
+    this.#line.bounds.maxQueued = limits.maxQueued
+    this.#line.bounds.maxQueuedPerTenant = limits.maxQueuedPerTenant
+    this.#line.review(this.#now())
+    this.#after()
+    return Result.succeed(undefined)
+  }
+
+  /** Takes units out of the total, or says why not. */
+  withhold(units: number): InvalidRequest | undefined {
+    const max = this.#line.total.cap.limit - this.#line.total.withheld
+    const rule = Limit.wholeRule(units, { min: 1, max })
+    if (rule !== undefined) return new InvalidRequest({ field: "units", rule, value: units })
+    this.#line.withhold(units, this.#now())
+    this.#after()
+    return undefined
+  }
+
+  restore(units: number): void {
+    if (units === 0) return
+    this.#line.restore(units, this.#now())
+    this.#after()
+  }
+
+  drain(deadline: Deadline.Deadline): Effect.Effect<Snapshot.DrainReport> {
+    return Effect.callback((resume) => {
+      const now = this.#now()
+      const due = Deadline.onClock(deadline, this.#clock)
+      const drain: Drain = {
+        startedNanos: now,
+        dueNanos: Number.isNaN(due) ? now : due,
+        refused: 0,
+        report: (report) => resume(Effect.succeed(report)),
+      }
+      this.#drains.add(drain)
+      this.#stopAsking(now)
+      if (this.#settings.drainWaiting === "refuse") this.#refuseWaiting(now)
+      this.#after()
+      return Effect.sync(() => {
+        this.#drains.delete(drain)
+        this.#after()
+      })
+    })
+  }
+
+  /** Drains with a zero deadline; what is held stays charged until its owners give it back. Waits for the telling. */
+  readonly close: Effect.Effect<void> = Effect.suspend(() => {
+    const now = this.#now()
+    this.#stopAsking(now)
+    this.#state = "closed"
+    this.#refuseWaiting(now)
+    for (const drain of this.#drains) this.#finish(drain, now)
+    this.#after()
+    return this.#transition.idle
+  })
+
+  // --- after a step
+
+  /** Tells whoever was answered, reports finished drains, and sets the alarm for the next instant of interest. */
+  #after(): void {
+    this.#transition.flush()
+    let next = this.#line.nextDue
+    if (this.#drains.size > 0) {
+      const idle = this.#line.held.size === 0 && this.#line.waiting === 0
+      for (const drain of this.#drains) {
+        if (idle) this.#finish(drain, this.#now())
+        else next = Math.min(next, drain.dueNanos)
+      }
+    }
+    this.#alarm.set(next)
+  }
+
+  #ring(): void {
+    const now = this.#now()
+    this.#line.expire(now)
+    for (const drain of this.#drains) {
+      if (drain.dueNanos > now) continue
+      this.#refuseWaiting(now)
+      this.#finish(drain, now)
+    }
+    this.#after()
+  }
+
+  #tell(ticket: Ticket): void {
+    const answer = this.#answer(ticket)
+    if (answer === undefined) return
+    ticket.body = undefined
+    if (ticket.resume === undefined) ticket.answer = answer
+    else ticket.resume(answer)
+  }
+
+  /** What a decided ask is told; undefined where its caller has left meanwhile. */
+  #answer(ticket: Ticket): Answer | undefined {
+    switch (ticket.state) {
+      case LeaseState.Granted:
+        this.#line.deliver(ticket)
+        this.#totals.granted++
+        return ticket.body
+      case LeaseState.Expired: {
+        const waited = Deadline.nanos(ticket.dueNanos - ticket.sinceNanos)
+        const bound = ticket.byDeadline ? "deadline" : "maxWait"
+        return Effect.fail(
+          this.#refuse(new Refused.WaitExpired({ waited, bound, account: this.#line.shortOf(ticket) })),
+        )
+      }
+      case LeaseState.Refused: {
+        const never = this.#line.neverFits(ticket)
+        return Effect.fail(this.#refuse(never === undefined ? this.#closed() : this.#refusal(never, ticket.cost)))
+      }
+      default:
+        return undefined
+    }
+  }
+
+  #finish(drain: Drain, now: number): void {
+    this.#drains.delete(drain)
+    this.#state = "closed"
+    const held = this.#line.total.used
+    drain.report({
+      clean: this.#line.held.size === 0,
+      held,
+      holders: Snapshot.holders(this.#line, now),
+      refused: drain.refused,
+      waited: Deadline.nanos(now - drain.startedNanos),
+    })
+  }
+
+  #stopAsking(now: number): void {
+    if (this.#state !== "open") return
+    this.#state = "draining"
+    this.#closedNanos = now
+  }
+
+  #refuseWaiting(now: number): void {
+    const refused = this.#line.refuseAll(now)
+    for (const drain of this.#drains) drain.refused += refused
+  }
+
+  #tooLate(ticket: Ticket, now: number): Refused.TooLate | undefined {
+    const interval = this.#settings.estimate ? this.#line.pace.intervalNanos : undefined
+    if (interval === undefined) return undefined
+    const estimate = this.#line.turnsTo(ticket) * interval
+    const remaining = ticket.dueNanos - now
+    if (estimate <= remaining) return undefined
+    this.#line.withdraw(ticket)
+    return new Refused.TooLate({ estimate: Deadline.nanos(estimate), remaining: Deadline.nanos(remaining) })
+  }
+
+  #aboveUse(limits: Required<{ [K in keyof Limits]: number }>): Refused.BelowUse | undefined {
+    const { keys, total, waiting } = this.#line
+    const accounts = function* () {
+      for (const pair of keys.pairs()) if (pair.account !== undefined) yield pair.account
+    }
+    const above = Ledger.totalAbove(total, limits.maxRunning) ??
+      Ledger.firstAbove(accounts(), limits.maxPerPair) ??
+      Ledger.firstAbove([...keys.providers.values()].map((each) => each.account), limits.maxPerProvider) ??
+      Ledger.firstAbove([...keys.tenants.values()].map((each) => each.account), limits.maxPerTenant)
+    if (above !== undefined) return new Refused.BelowUse({ account: above.name, limit: above.limit, use: above.use })
+    if (waiting > limits.maxQueued) {
+      return new Refused.BelowUse({ account: "queue", limit: limits.maxQueued, use: waiting })
+    }
+    const limit = limits.maxQueuedPerTenant
+    for (const { queued } of keys.tenants.values()) {
+      if (queued > limit) return new Refused.BelowUse({ account: "tenantQueue", limit, use: queued })
+    }
+    return undefined
+  }
+
+  #wrongKey(ask: Ask): InvalidRequest | undefined {
+    return Limit.key("tenant", ask.tenant) ??
+      (ask.provider === undefined ? undefined : Limit.key("provider", ask.provider))
+  }
+
+  #refusal(verdict: Refusal, cost: number): Refused.NeverFits | Refused.QueueFull {
+    return verdict.kind === "full"
+      ? new Refused.QueueFull(verdict)
+      : new Refused.NeverFits({ account: verdict.account, cost, limit: verdict.kind === "never" ? verdict.limit : 0 })
+  }
+
+  #closed(): Refused.Closed {
+    const state = this.#state === "closed" ? "closed" : "draining"
+    return new Refused.Closed({ state, since: Deadline.nanos(this.#now() - this.#closedNanos) })
+  }
+
+  #refuse<E extends { readonly _tag: Snapshot.RefusedTag }>(refusal: E): E {
+    this.#totals.refused[refusal._tag]++
+    return refusal
+  }
+
+  #now(): number {
+    return Deadline.nowNanos(this.#clock)
+  }
+
+  /** Without anybody waiting no instant matters, and reading the clock would be a fifth of a release. */
+  #nowIfWaiting(): number {
+    return this.#line.waiting === 0 ? 0 : this.#now()
+  }
+}
+
+const awaitAnswer = (ticket: Ticket): Effect.Effect<never, never, never> =>
+  Effect.callback((resume) => {
+    // The answer may have been decided between the ask and this step of its fiber.
+    if (ticket.answer !== undefined) resume(ticket.answer as Effect.Effect<never>)
+    else ticket.resume = resume as (effect: Answer) => void
+  })
+
+const classOf = (priority: unknown): Ledger.Class | undefined => {
+  switch (priority) {
+    case undefined:
+    case "normal":
+      return 2
+    case "emergency":
+      return 0
+    case "control":
+      return 1
+    case "notification":
+      return 3
+    default:
+      return undefined
+  }
+}
+
+/** The limits that are set; one that is none is left out. */
+const finite = (limits: Required<{ [K in keyof Limits]: number }>): Limits =>
+  Object.fromEntries(Object.entries(limits).filter(([, value]) => value !== Infinity)) as never as Limits

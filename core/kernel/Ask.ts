@@ -1,0 +1,178 @@
+/**
+ * The records that the line moves: the ask of one caller, the group of those that differ only in arrival, the turn of a
+ * tenant in one class, and the tenant, provider and pair that they belong to. Plain fields, no behaviour.
+ */
+import { absent, type Due } from "./DeadlineOrder.ts"
+import type { Member } from "./FitQueue.ts"
+import type { Account, Class } from "./Ledger.ts"
+import { New, type State } from "./LeaseState.ts"
+import { List, type Node } from "./List.ts"
+
+/** One caller's ask and, once granted, the lease of its units. On its group's list or on the list of those held. */
+export class Ask implements Node<Ask>, Due<Ask> {
+  state: State = New
+  pair: Pair
+  readonly arrival: Class
+  readonly cost: number
+  /** When the state it is in began, as far as the clock was read: enqueued, or granted. */
+  sinceNanos = 0
+  dueNanos: number = Infinity
+  dueIndex: number = absent
+  dueBefore: Ask | undefined = undefined
+  dueAfter: Ask | undefined = undefined
+  list: List<Ask> | undefined = undefined
+  prev: Ask | undefined = undefined
+  next: Ask | undefined = undefined
+
+  constructor(pair: Pair, arrival: Class, cost: number) {
+    this.pair = pair
+    this.arrival = arrival
+    this.cost = cost
+  }
+}
+
+export type Place = 0 | 1 | 2 | 3
+/** No ask waits in the group, or it is between two places. */
+export const nowhere = 0
+/** In the rotation, to be looked at in its turn. */
+export const inTurn = 1
+/** Parked on the first account that was short; on the total it is still eligible, and its turn is paid for. */
+export const onAccount = 2
+/** Its head needs more than withholding leaves of the total: it waits for the withholding to end. */
+export const onWithholding = 3
+
+/** The waiting asks of one (class of arrival, tenant, provider), first in first out. Ages by its head. */
+export class Group implements Member<Group>, Due<Group> {
+  readonly pair: Pair
+  readonly arrival: Class
+  readonly asks: List<Ask> = new List<Ask>()
+  /** True while the head counts one class higher than it arrived. */
+  raised = false
+  place: Place = nowhere
+  /** Where it is parked or was last: coming back to the same account it keeps its ticket. */
+  account: Account<Group> | undefined = undefined
+  /** The account that woke it and has not been charged yet. */
+  promisedBy: Account<Group> | undefined = undefined
+  /** True while the promise is guarded: the units had been set aside for it. */
+  guarded = false
+  ticket = 0
+  /** Cost of the head. */
+  need = 0
+  deficit = 0
+  started = false
+  /** True while the head's units are already taken from the deficits: it waits for the total alone. */
+  paid = false
+  /** Units granted past the head while it was the first on `account`. */
+  bypassed = 0
+  setAside = false
+  /** Units taken past a head that was short of the total, in the spell `passedSpell`. */
+  passed = 0
+  passedSpell = 0
+  dueNanos: number = Infinity
+  dueIndex: number = absent
+  dueBefore: Group | undefined = undefined
+  dueAfter: Group | undefined = undefined
+  list: List<Group> | undefined = undefined
+  prev: Group | undefined = undefined
+  next: Group | undefined = undefined
+
+  constructor(pair: Pair, arrival: Class) {
+    this.pair = pair
+    this.arrival = arrival
+  }
+
+  /** The class as it counts now. */
+  get turnClass(): Class {
+    return this.raised ? this.arrival - 1 as Class : this.arrival
+  }
+}
+
+/** A tenant's place in the ring of one class, with the ring of its groups. */
+export class Turn implements Node<Turn> {
+  readonly tenant: Tenant
+  readonly turnClass: Class
+  readonly groups: List<Group> = new List<Group>()
+  deficit = 0
+  started = false
+  /** Groups of this turn that are short of the total: out of `groups`, yet still this turn's. */
+  pending = 0
+  passed = 0
+  passedSpell = 0
+  list: List<Turn> | undefined = undefined
+  prev: Turn | undefined = undefined
+  next: Turn | undefined = undefined
+
+  constructor(tenant: Tenant, turnClass: Class) {
+    this.tenant = tenant
+    this.turnClass = turnClass
+  }
+}
+
+/** A tenant's use and its places in the line. */
+export class Tenant {
+  readonly key: string
+  readonly weight: number
+  readonly account: Account<Group>
+  /** The pair used last, and all pairs once there are two. */
+  pair: Pair | undefined = undefined
+  pairs: Map<string | undefined, Pair> | undefined = undefined
+  pairsInUse = 0
+  /** Waiting asks that count in the tenant's part of the queue. */
+  queued = 0
+  /** Waiting asks by class of arrival. */
+  readonly waiting: [number, number, number, number] = [0, 0, 0, 0]
+  readonly turns: Array<Turn | undefined> = []
+  constructor(key: string, weight: number, account: Account<Group>) {
+    this.key = key
+    this.weight = weight
+    this.account = account
+  }
+}
+
+export class Provider {
+  readonly key: string
+  readonly account: Account<Group>
+  /** Records of pairs that name it. */
+  pairs = 0
+  pairsInUse = 0
+  constructor(key: string, account: Account<Group>) {
+    this.key = key
+    this.account = account
+  }
+}
+
+type Accounts = ReadonlyArray<Account<Group>>
+
+export class Pair implements Node<Pair> {
+  readonly tenant: Tenant
+  readonly provider: Provider | undefined
+  readonly account: Account<Group> | undefined
+  /** The accounts below the total that an ask is charged to, narrow to wide. */
+  readonly accounts: Accounts
+  /** The same for emergencies, which are charged to the provider alone. */
+  readonly emergencyAccounts: Accounts
+  /** Waiting asks, by class of arrival. */
+  readonly groups: Array<Group | undefined> = []
+  /** Charges and waiting asks. */
+  uses = 0
+  /** False once it was forgotten: whoever kept it looks it up anew. */
+  known = true
+  list: List<Pair> | undefined = undefined
+  prev: Pair | undefined = undefined
+  next: Pair | undefined = undefined
+
+  constructor(tenant: Tenant, provider: Provider | undefined, account: Account<Group> | undefined) {
+    this.tenant = tenant
+    this.provider = provider
+    this.account = account
+    this.emergencyAccounts = present(provider?.account)
+    this.accounts = present(account, provider?.account, tenant.account)
+  }
+
+  accountsOf(arrival: Class): Accounts {
+    return arrival === 0 ? this.emergencyAccounts : this.accounts
+  }
+}
+
+const present = (...accounts: ReadonlyArray<Account<Group> | undefined>): Accounts =>
+  accounts.filter((account) => account !== undefined)

@@ -1,0 +1,126 @@
+/**
+ * The records of tenants, providers and (tenant, provider) pairs: made on first use, forgotten when long idle.
+ *
+ * A pair is in use while it has a charge or a waiting ask. Up to 1,024 records less those in use are kept idle, the
+ * oldest idle dropped first; a tenant's or provider's record lives exactly as long as a pair names it.
+ */
+import { Pair, Provider, Tenant } from "./Ask.ts"
+import { Account, type Cap } from "./Ledger.ts"
+import { List } from "./List.ts"
+
+export const idleKept = 1024
+
+/** The caps that new accounts come under. */
+export interface Caps {
+  readonly pair: Cap
+  readonly provider: Cap
+  readonly tenant: Cap
+}
+
+export class Keys {
+  readonly tenants: Map<string, Tenant> = new Map()
+  readonly providers: Map<string, Provider> = new Map()
+  readonly #caps: Caps
+  readonly #idle: List<Pair> = new List<Pair>()
+  tenantsInUse = 0
+  providersInUse = 0
+  /** Of the pairs in use, those that have a provider. */
+  pairsInUse = 0
+  #uses = 0
+
+  constructor(caps: Caps) {
+    this.#caps = caps
+  }
+
+  /** The record of the pair if it is known. */
+  find(tenant: string, provider: string | undefined): Pair | undefined {
+    const owner = this.tenants.get(tenant)
+    if (owner === undefined) return undefined
+    const last = owner.pair
+    if (last !== undefined && last.provider?.key === provider) return last
+    const pair = owner.pairs?.get(provider)
+    if (pair !== undefined) owner.pair = pair
+    return pair
+  }
+
+  /**
+   * Makes the record of a pair that {@link find} did not know; the caller holds it in the same step. `weight` counts
+   * where the tenant is new as well.
+   */
+  make(tenantKey: string, providerKey: string | undefined, weight: number): Pair {
+    this.#trim(1)
+    const tenant = this.tenants.get(tenantKey) ?? this.#makeTenant(tenantKey, weight)
+    const provider = providerKey === undefined
+      ? undefined
+      : this.providers.get(providerKey) ?? this.#makeProvider(providerKey)
+    const pair = new Pair(tenant, provider, provider === undefined ? undefined : new Account(this.#caps.pair))
+    if (provider !== undefined) provider.pairs++
+    if (tenant.pair !== undefined && tenant.pairs === undefined) {
+      tenant.pairs = new Map([[tenant.pair.provider?.key, tenant.pair]])
+    }
+    tenant.pairs?.set(providerKey, pair)
+    tenant.pair = pair
+    return pair
+  }
+
+  /** One more charge or waiting ask. */
+  hold(pair: Pair): void {
+    if (pair.uses++ > 0) return
+    this.#idle.remove(pair)
+    this.#uses++
+    if (pair.tenant.pairsInUse++ === 0) this.tenantsInUse++
+    if (pair.provider === undefined) return
+    this.pairsInUse++
+    if (pair.provider.pairsInUse++ === 0) this.providersInUse++
+  }
+
+  /** One less. */
+  drop(pair: Pair): void {
+    if (--pair.uses > 0) return
+    this.#idle.push(pair)
+    this.#uses--
+    if (--pair.tenant.pairsInUse === 0) this.tenantsInUse--
+    if (pair.provider !== undefined) {
+      this.pairsInUse--
+      if (--pair.provider.pairsInUse === 0) this.providersInUse--
+    }
+    this.#trim(0)
+  }
+
+  *pairs(): IterableIterator<Pair> {
+    for (const tenant of this.tenants.values()) {
+      if (tenant.pairs !== undefined) yield* tenant.pairs.values()
+      else if (tenant.pair !== undefined) yield tenant.pair
+    }
+  }
+
+  get idle(): number {
+    return this.#idle.size
+  }
+
+  #trim(coming: number): void {
+    while (this.#idle.size > 0 && this.#uses + this.#idle.size + coming > idleKept) this.#forget(this.#idle.head!)
+  }
+
+  #forget(pair: Pair): void {
+    this.#idle.remove(pair)
+    pair.known = false
+    const { provider, tenant } = pair
+    if (provider !== undefined && --provider.pairs === 0) this.providers.delete(provider.key)
+    tenant.pairs?.delete(provider?.key)
+    if (tenant.pair === pair) tenant.pair = tenant.pairs?.values().next().value
+    if (tenant.pair === undefined) this.tenants.delete(tenant.key)
+  }
+
+  #makeTenant(key: string, weight: number): Tenant {
+    const tenant = new Tenant(key, weight, new Account(this.#caps.tenant))
+    this.tenants.set(key, tenant)
+    return tenant
+  }
+
+  #makeProvider(key: string): Provider {
+    const provider = new Provider(key, new Account(this.#caps.provider))
+    this.providers.set(key, provider)
+    return provider
+  }
+}

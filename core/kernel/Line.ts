@@ -1,0 +1,345 @@
+/**
+ * The one line in front of the accounts: who is granted at once, who waits, whose turn it is, who is turned away.
+ *
+ * Every operation is one step: it changes the records, decides in the same step what becomes of whatever got free, and
+ * puts the answers on `answers`, to be handed over after the step. It reads no clock, calls nothing and cannot suspend.
+ */
+import { type Ask, Group, onWithholding } from "./Ask.ts"
+import { DeadlineOrder } from "./DeadlineOrder.ts"
+import { Delivery } from "./Delivery.ts"
+import type { Keys } from "./Keys.ts"
+import * as Ledger from "./Ledger.ts"
+import { type AccountName, type Class, classes, type Total } from "./Ledger.ts"
+import * as LeaseState from "./LeaseState.ts"
+import { List } from "./List.ts"
+import { Pace } from "./Pace.ts"
+import { Places } from "./Places.ts"
+
+export interface Bounds {
+  maxQueued: number
+  maxQueuedPerTenant: number
+  readonly maxBypass: number
+}
+
+/** Why an ask was not granted. `short` is also the answer to one that may not wait. */
+export type Refusal =
+  | { readonly kind: "never"; readonly account: AccountName; readonly limit: number }
+  | { readonly kind: "full"; readonly scope: "all" | "tenant"; readonly limit: number }
+  | { readonly kind: "short"; readonly account: AccountName }
+
+/** Undefined is granted or waiting: the ask's state says which. */
+export type Verdict = Refusal | undefined
+
+export class Line {
+  readonly keys: Keys
+  readonly total: Total<Group>
+  readonly bounds: Bounds
+  /** Asks granted, expired or refused whose fibers have not heard of it. */
+  readonly answers: Delivery<Ask> = new Delivery<Ask>()
+  readonly held: List<Ask> = new List<Ask>()
+  readonly pace: Pace = new Pace()
+  waiting = 0
+  /** By class of arrival: asks that wait, and tenants that have one. */
+  readonly waitingIn: [number, number, number, number] = [0, 0, 0, 0]
+  readonly tenantsIn: [number, number, number, number] = [0, 0, 0, 0]
+  readonly #expiries = new DeadlineOrder<Ask>()
+  readonly #places: Places
+
+  constructor(keys: Keys, total: Total<Group>, bounds: Bounds) {
+    this.keys = keys
+    this.total = total
+    this.bounds = bounds
+    this.#places = new Places(total, bounds.maxBypass)
+  }
+
+  /** The instant at which the first waiting ask expires; `Infinity` while none waits. */
+  get nextDue(): number {
+    return this.#expiries.first()?.dueNanos ?? Infinity
+  }
+
+  /** Grants at once, lets wait, or refuses; a refusal leaves every account and the order of the line as they were. */
+  ask(ask: Ask, now: number, mayWait: boolean): Verdict {
+    const accounts = ask.pair.accountsOf(ask.arrival)
+    this.keys.hold(ask.pair)
+    if (this.waiting === 0 && Ledger.reserve(accounts, this.total, ask.arrival, ask.cost) === undefined) {
+      this.#settle(ask, LeaseState.Grant)
+      this.#settle(ask, LeaseState.Deliver)
+      ask.sinceNanos = now
+      this.held.push(ask)
+      return undefined
+    }
+    const verdict = this.#refusedAtOnce(ask, mayWait) ?? this.#enqueue(ask, now, mayWait)
+    if (verdict === undefined) return undefined
+    this.#settle(ask, LeaseState.Refuse)
+    this.keys.drop(ask.pair)
+    return verdict
+  }
+
+  /** Gives the units of a granted or held ask back, once; false, and no change, where it holds none. */
+  giveBack(ask: Ask, now: number): boolean {
+    if (!this.#settle(ask, LeaseState.Release)) return false
+    this.#refund(ask, now)
+    return true
+  }
+
+  /** The caller has gone: a waiting ask leaves, a granted one passes its units on. False where there was neither. */
+  leave(ask: Ask, now: number): boolean {
+    const state = ask.state
+    if (!this.#settle(ask, LeaseState.Interrupt)) return false
+    if (state === LeaseState.Granted) this.#refund(ask, now)
+    else if (state === LeaseState.Waiting) this.#depart(ask, now)
+    return true
+  }
+
+  /** Marks a granted ask as running; false where it is void. */
+  deliver(ask: Ask): boolean {
+    return this.#settle(ask, LeaseState.Deliver)
+  }
+
+  /** Answers every ask whose instant has come, and decides about whatever that lets through. */
+  expire(now: number): void {
+    this.#decide(now)
+  }
+
+  /** Refuses all that wait. */
+  refuseAll(now: number): number {
+    const asks = this.waitingAsks()
+    for (const ask of asks) this.#dismiss(ask, LeaseState.Refuse)
+    this.#decide(now)
+    return asks.length
+  }
+
+  /** After limits were lowered: refuses the asks that can never fit any more. */
+  review(now: number): void {
+    for (const ask of this.waitingAsks()) {
+      if (this.neverFits(ask) !== undefined) this.#dismiss(ask, LeaseState.Refuse)
+    }
+    this.#decide(now)
+  }
+
+  /** Takes `units` out of the total, under use if need be; false, and no change, where fewer are left. */
+  withhold(units: number, now: number): boolean {
+    if (!Ledger.withhold(this.total, units)) return false
+    for (const group of this.#waitingGroups()) {
+      if (group.place !== onWithholding && this.#places.exceedsWithholding(group)) this.#places.relocate(group)
+    }
+    this.#decide(now)
+    return true
+  }
+
+  restore(units: number, now: number): void {
+    this.total.withheld -= units
+    this.#places.comeBack()
+    this.#decide(now)
+  }
+
+  /** The waiting asks in order of arrival. O(n log n), for operators and for sweeps over the whole line. */
+  waitingAsks(): Array<Ask> {
+    const all: Array<Ask> = []
+    for (const group of this.#waitingGroups()) all.push(...group.asks.toArray())
+    return all.sort((a, b) => a.sinceNanos - b.sinceNanos)
+  }
+
+  *#waitingGroups(): IterableIterator<Group> {
+    for (const pair of this.keys.pairs()) {
+      for (const group of pair.groups) if (group !== undefined && group.asks.size > 0) yield group
+    }
+  }
+
+  /** The limit that makes an ask impossible, if one does. */
+  neverFits(ask: Ask): Refusal | undefined {
+    const never = Ledger.neverFits(ask.pair.accountsOf(ask.arrival), this.total, ask.arrival, ask.cost)
+    return never === undefined ? undefined : { kind: "never", account: never.name, limit: never.most(ask.arrival) }
+  }
+
+  /** The account that is short for a waiting ask now, narrow to wide; the total where only its turn has not come. */
+  shortOf(ask: Ask): AccountName {
+    return Ledger.firstShort(ask.pair.accountsOf(ask.arrival), ask.arrival, ask.cost)?.name ?? "total"
+  }
+
+  /** Grants before this ask's own, by its place in its tenant and the tenants of its class (AD-25). */
+  turnsTo(ask: Ask): number {
+    const { arrival } = ask
+    let higher = 0
+    for (let k = 0; k < arrival; k++) higher += this.waitingIn[k]!
+    const place = ask.pair.tenant.waiting[arrival]
+    return Math.min(this.waitingIn[arrival], place * this.tenantsIn[arrival]) + higher
+  }
+
+  /** Takes back an ask that was let wait a moment ago; nothing else has moved since. */
+  withdraw(ask: Ask): void {
+    this.#dismiss(ask, LeaseState.Refuse, false)
+  }
+
+  // --- steps inside a step
+
+  #settle(ask: Ask, event: LeaseState.Event): boolean {
+    const state = LeaseState.next(ask.state, event)
+    if (state === LeaseState.misuse) return false
+    ask.state = state
+    return true
+  }
+
+  #refusedAtOnce(ask: Ask, mayWait: boolean): Verdict {
+    const never = this.neverFits(ask)
+    if (never !== undefined) return never
+    // Where units are free the ask may be granted in spite of those who wait, so only the turn can tell.
+    if (this.waiting > 0 && this.total.room(ask.arrival) >= ask.cost) return undefined
+    return this.#noPlace(ask, mayWait, 1)
+  }
+
+  /** Why `ask` may not stand in the line, with `coming` of those counted yet to come. */
+  #noPlace(ask: Ask, mayWait: boolean, coming: number): Verdict {
+    if (!mayWait) return { kind: "short", account: this.shortOf(ask) }
+    const { maxQueued, maxQueuedPerTenant } = this.bounds
+    if (this.waiting + coming > maxQueued) return { kind: "full", scope: "all", limit: maxQueued }
+    if (ask.arrival === 0 || ask.pair.tenant.queued + coming <= maxQueuedPerTenant) return undefined
+    return { kind: "full", scope: "tenant", limit: maxQueuedPerTenant }
+  }
+
+  #enqueue(ask: Ask, now: number, mayWait: boolean): Verdict {
+    this.#settle(ask, LeaseState.Enqueue)
+    ask.sinceNanos = now
+    this.#count(ask, 1)
+    const { rotation } = this.#places
+    const { quantum } = rotation
+    rotation.quantum = this.waiting === 1 ? ask.cost : Math.max(quantum, ask.cost)
+    const group = ask.pair.groups[ask.arrival] ??= new Group(ask.pair, ask.arrival)
+    group.asks.push(ask)
+    this.#expiries.add(ask)
+    if (group.asks.size === 1) this.#places.enter(group)
+    // Nothing else has changed, so without room for this ask there is nothing to decide.
+    if (this.total.room(ask.arrival) >= ask.cost) this.#decide(now)
+    if (ask.state !== LeaseState.Waiting) {
+      // Granted in its own step: it is told by the return, not by an answer. Expired at birth is told by an answer.
+      if (ask.state === LeaseState.Granted) this.#settle(ask, LeaseState.Deliver)
+      return undefined
+    }
+    const verdict = this.#noPlace(ask, mayWait, 0)
+    if (verdict !== undefined) {
+      this.#take(ask)
+      rotation.quantum = quantum
+    }
+    return verdict
+  }
+
+  #count(ask: Ask, by: 1 | -1): void {
+    const { arrival, pair: { tenant } } = ask
+    this.waiting += by
+    this.waitingIn[arrival] += by
+    if (arrival !== 0) tenant.queued += by
+    const before = tenant.waiting[arrival]
+    tenant.waiting[arrival] += by
+    if (before === 0) this.tenantsIn[arrival]++
+    else if (tenant.waiting[arrival] === 0) this.tenantsIn[arrival]--
+  }
+
+  #refund(ask: Ask, now: number): void {
+    const accounts = ask.pair.accountsOf(ask.arrival)
+    Ledger.refund(accounts, this.total, ask.arrival, ask.cost)
+    this.held.remove(ask)
+    this.keys.drop(ask.pair)
+    if (this.waiting === 0) return
+    for (let i = 0; i < accounts.length; i++) this.#places.open(accounts[i]!)
+    this.#decide(now)
+  }
+
+  #depart(ask: Ask, now: number): void {
+    const wasHead = ask.list?.head === ask
+    this.#take(ask)
+    this.keys.drop(ask.pair)
+    if (wasHead && this.waiting > 0) this.#decide(now)
+  }
+
+  /** A waiting ask that is answered without a grant. */
+  #dismiss(ask: Ask, event: LeaseState.Event, tell = true): void {
+    this.#settle(ask, event)
+    this.#take(ask)
+    this.keys.drop(ask.pair)
+    if (tell) this.answers.add(ask)
+  }
+
+  /** Takes a waiting ask out of its group. */
+  #take(ask: Ask): void {
+    const group = ask.pair.groups[ask.arrival]!
+    const wasHead = group.asks.head === ask
+    group.asks.remove(ask)
+    this.#expiries.remove(ask)
+    this.#count(ask, -1)
+    if (wasHead) this.#places.headLeft(group)
+  }
+
+  // --- the decision
+
+  /** Who gets what is free: expiries first, then ageing, then class by class until nobody else can be granted. */
+  #decide(now: number): void {
+    for (let ask = this.#expiries.first(); ask !== undefined && ask.dueNanos <= now; ask = this.#expiries.first()) {
+      this.#dismiss(ask, LeaseState.Expire)
+    }
+    if (this.waiting === 0) return
+    this.#places.raiseDue(now)
+    do {
+      this.#places.wakeOpened()
+      for (const turnClass of classes) this.#serve(turnClass, now)
+    } while (this.#places.hasOpened)
+  }
+
+  #serve(turnClass: Class, now: number): void {
+    const { total } = this
+    const { parking, rotation } = this.#places
+    for (;;) {
+      const first = parking.candidate(total, turnClass)
+      if (first !== undefined) {
+        this.#serveParked(first, now)
+        continue
+      }
+      if (rotation.isEmpty(turnClass) || total.room(turnClass) <= 0) return
+      if (parking.setAsideFor(total, turnClass, turnClass) !== undefined) return
+      const group = rotation.next(turnClass)!
+      if (this.#places.exceedsWithholding(group)) {
+        this.#places.relocate(group)
+        continue
+      }
+      const short = this.#places.obstacle(group)
+      if (short === undefined) {
+        parking.noteTurn(group)
+        rotation.spend(group)
+        this.#grant(group, now)
+      } else if (short === total) this.#places.parkOnTotal(group)
+      else this.#places.parkNarrow(group, short)
+    }
+  }
+
+  /** A head that was short of the total alone fits it now. */
+  #serveParked(group: Group, now: number): void {
+    const short = this.#places.obstacle(group)
+    // It may not pass a head that units of the total have just been set aside for: it is no candidate any more.
+    if (short === this.total) return
+    if (short === undefined) {
+      this.#places.parking.unpark(group)
+      this.#places.rotation.turnOf(group).pending--
+      return this.#grant(group, now)
+    }
+    this.#places.parkNarrow(group, short)
+  }
+
+  /** Charges the head and puts its answer out; the group goes on with its next ask. It is in its ring or nowhere. */
+  #grant(group: Group, now: number): void {
+    const ask = group.asks.head!
+    const accounts = group.pair.accountsOf(group.arrival)
+    const { parking } = this.#places
+    for (let i = 0; i < accounts.length; i++) parking.noteGrant(accounts[i]!, group)
+    parking.noteGrant(this.total, group)
+    parking.unpromise(group)
+    Ledger.charge(accounts, this.total, group.arrival, group.need)
+    this.#settle(ask, LeaseState.Grant)
+    group.asks.remove(ask)
+    this.#expiries.remove(ask)
+    this.#count(ask, -1)
+    ask.sinceNanos = now
+    this.held.push(ask)
+    this.answers.add(ask)
+    this.pace.note(now, this.waiting > 0)
+    this.#places.advance(group)
+  }
+}

@@ -1,0 +1,185 @@
+/**
+ * Groups that are short of an account, parked on it: who is woken when it gives back, and who may pass whom meanwhile.
+ *
+ * The first head of each class parked on an account may be passed by later asks of its class or a lower one for at most
+ * `maxBypass` units; from then on the account's free units are set aside for it, and only higher classes pass. The line
+ * decides who parks; nothing here charges.
+ */
+import { type Group, nowhere, onAccount } from "./Ask.ts"
+import type { Account, Class, Total } from "./Ledger.ts"
+import type { Rotation } from "./Rotation.ts"
+
+type GroupAccount = Account<Group>
+
+/** Slots 0 to 3: groups in the class of their arrival. Slots 4 to 7: those whose head counts one class higher. */
+const slotOf = (group: Group): number => group.raised ? group.arrival + 4 : group.arrival
+const raisedInto = (turnClass: Class): number => turnClass + 5
+const arrivalOf = (slot: number): Class => (slot & 3) as Class
+
+export class Parking {
+  readonly #total: Total<Group>
+  readonly #rotation: Rotation
+  #tickets = 0
+  /** A spell lasts while some head of the class is short of the total. */
+  readonly #spells: [number, number, number, number] = [0, 0, 0, 0]
+  maxBypass: number
+
+  constructor(total: Total<Group>, rotation: Rotation, maxBypass: number) {
+    this.#total = total
+    this.#rotation = rotation
+    this.maxBypass = maxBypass
+  }
+
+  /** Parks a group that is in no place. Coming back to the account it was parked on last, it keeps its ticket. */
+  park(group: Group, account: GroupAccount): void {
+    if (group.account !== account) {
+      group.ticket = ++this.#tickets
+      group.bypassed = 0
+      group.account = account
+    }
+    group.place = onAccount
+    if (account === this.#total && this.head(account, group.turnClass) === undefined) this.#spells[group.turnClass]++
+    account.queue(slotOf(group)).add(group)
+    account.parked++
+  }
+
+  unpark(group: Group): void {
+    const account = group.account!
+    account.queues![slotOf(group)]!.remove(group)
+    account.parked--
+    if (group.setAside) account.setAside--
+    group.setAside = false
+    group.place = nowhere
+  }
+
+  /**
+   * Unparks a group whose account has room again. Until it is charged its units bound how many more are woken; those
+   * that were set aside for it stay so.
+   */
+  wake(group: Group): void {
+    const account = group.account!
+    group.guarded = group.setAside
+    this.unpark(group)
+    account.promised += group.need
+    group.promisedBy = account
+    if (group.guarded) account.guard(group.arrival, group.need)
+  }
+
+  /** Ends the promise of a woken group, kept or not; returns the account that had made one. */
+  unpromise(group: Group): GroupAccount | undefined {
+    const account = group.promisedBy
+    if (account === undefined) return undefined
+    account.promised -= group.need
+    if (group.guarded) account.guard(group.arrival, -group.need)
+    group.guarded = false
+    group.promisedBy = undefined
+    return account
+  }
+
+  /** Units of the account that the group's head could take, what is guarded for others left out. */
+  roomFor(account: GroupAccount, group: Group): number {
+    const room = account.room(group.arrival)
+    if (account.guarded === undefined) return room
+    const own = group.guarded && group.promisedBy === account ? group.need : 0
+    return room - account.guardedAgainst(group.arrival) + own
+  }
+
+  /** The group of the class that has been short of the account for longest. */
+  head(account: GroupAccount, turnClass: Class): Group | undefined {
+    if (account.parked === 0) return undefined
+    return earlier(account.queues![turnClass]?.first(), account.queues![raisedInto(turnClass)]?.first())
+  }
+
+  /**
+   * The head that free units of the account are set aside for, against asks that arrived in class `arrival` and count
+   * as `turnClass`: it must be of the same class or a higher one in both, since ageing gives no privilege.
+   */
+  setAsideFor(account: GroupAccount, arrival: Class, turnClass: Class): Group | undefined {
+    if (account.setAside === 0) return undefined
+    for (let k = 0; k <= turnClass; k++) {
+      const head = this.head(account, k as Class)
+      if (head?.setAside === true && head.arrival <= arrival) return head
+    }
+    return undefined
+  }
+
+  /** The first parked group of a class whose head would fit now, what woken groups were promised left out. */
+  candidate(account: GroupAccount, turnClass: Class): Group | undefined {
+    if (account.parked === 0) return undefined
+    return earlier(
+      this.#fitting(account, turnClass, turnClass),
+      this.#fitting(account, raisedInto(turnClass), turnClass),
+    )
+  }
+
+  #fitting(account: GroupAccount, slot: number, turnClass: Class): Group | undefined {
+    const queue = account.queues?.[slot]
+    if (queue === undefined || queue.size === 0) return undefined
+    const arrival = arrivalOf(slot)
+    const room = account.room(arrival) - account.promised
+    const owner = this.setAsideFor(account, arrival, turnClass)
+    if (owner === undefined) return queue.firstFitting(room)
+    return slotOf(owner) === slot && owner.need <= room ? owner : undefined
+  }
+
+  /**
+   * Whether `group` may take its units past the heads that are short of the account. The first ask that would pass a
+   * head too often is what starts the setting aside.
+   */
+  mayPass(account: GroupAccount, group: Group): boolean {
+    if (account.parked === 0) return true
+    for (let k = 0; k <= group.turnClass; k++) {
+      const head = this.head(account, k as Class)
+      if (head === undefined || head === group || head.arrival > group.arrival) continue
+      if (head.setAside) return false
+      if (head.bypassed + group.need <= this.maxBypass && this.#inProportion(account, head, group)) continue
+      head.setAside = true
+      account.setAside++
+      return false
+    }
+    return true
+  }
+
+  /**
+   * Past a head that is short of the total, an equal may take one turn scaled to the head's weight and no more: the
+   * service of two tenants then never differs by more than a round of deficit round robin allows, bypass included.
+   */
+  #inProportion(account: GroupAccount, head: Group, group: Group): boolean {
+    if (account !== this.#total || head.turnClass !== group.turnClass || group.paid) return true
+    const quantum = this.#rotation.quantum
+    const spell = this.#spells[head.turnClass]
+    const tenant = group.pair.tenant
+    if (head.pair.tenant === tenant) {
+      return (group.passedSpell === spell ? group.passed : 0) + group.need <= quantum
+    }
+    const turn = this.#rotation.turnOf(group)
+    const passed = turn.passedSpell === spell ? turn.passed : 0
+    return (passed + group.need) * head.pair.tenant.weight <= quantum * tenant.weight
+  }
+
+  /** Counts a head's turn, taken while another of its class is short of the total. */
+  noteTurn(group: Group): void {
+    const turnClass = group.turnClass
+    if (this.head(this.#total, turnClass) === undefined) return
+    const spell = this.#spells[turnClass]
+    const turn = this.#rotation.turnOf(group)
+    turn.passed = (turn.passedSpell === spell ? turn.passed : 0) + group.need
+    turn.passedSpell = spell
+    group.passed = (group.passedSpell === spell ? group.passed : 0) + group.need
+    group.passedSpell = spell
+  }
+
+  /** Counts a grant against the heads that it passes on the account. */
+  noteGrant(account: GroupAccount, group: Group): void {
+    if (account.parked === 0) return
+    for (let k = 0; k <= group.turnClass; k++) {
+      const head = this.head(account, k as Class)
+      if (head !== undefined && head !== group && head.arrival <= group.arrival) head.bypassed += group.need
+    }
+  }
+}
+
+const earlier = (a: Group | undefined, b: Group | undefined): Group | undefined => {
+  if (a === undefined || b === undefined) return a ?? b
+  return a.ticket < b.ticket ? a : b
+}

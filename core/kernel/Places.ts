@@ -1,0 +1,197 @@
+/**
+ * Where each waiting group stands: in its turn, parked on the account that is short for its head, or waiting for a
+ * withholding to end. It moves groups between those places and wakes them; it grants nothing.
+ */
+import { type Ask, type Group, nowhere, onAccount, onWithholding } from "./Ask.ts"
+import { DeadlineOrder } from "./DeadlineOrder.ts"
+import { type Account, classes, type Total } from "./Ledger.ts"
+import { List } from "./List.ts"
+import { Parking } from "./Parking.ts"
+import { Rotation } from "./Rotation.ts"
+
+export class Places {
+  readonly total: Total<Group>
+  readonly rotation: Rotation = new Rotation()
+  readonly parking: Parking
+  readonly #ages = new DeadlineOrder<Group>()
+  readonly #opened: Array<Account<Group>> = []
+  readonly #withheld = new List<Group>()
+
+  constructor(total: Total<Group>, maxBypass: number) {
+    this.total = total
+    this.parking = new Parking(total, this.rotation, maxBypass)
+  }
+
+  /** A group with its first waiting ask takes its place in the rotation. */
+  enter(group: Group): void {
+    this.#newHead(group, group.asks.head!)
+    this.rotation.attach(group)
+  }
+
+  /** The head has gone without a grant: the next one, if any, is looked at anew, at the end of its tenant's turn. */
+  headLeft(group: Group): void {
+    this.#ages.remove(group)
+    this.unplace(group)
+    group.raised = false
+    group.bypassed = 0
+    if (group.asks.head === undefined) this.rotation.forget(group)
+    else this.enter(group)
+  }
+
+  /** The head was granted: the group goes on with its next ask, in the class that this one has arrived in. */
+  advance(group: Group): void {
+    this.#ages.remove(group)
+    group.paid = false
+    group.account = undefined
+    const head = group.asks.head
+    if (head !== undefined && !group.raised) {
+      this.#newHead(group, head)
+      if (group.place === nowhere) this.rotation.restore(group)
+      return
+    }
+    if (group.place !== nowhere) this.rotation.detach(group)
+    this.rotation.forget(group)
+    group.raised = false
+    if (head !== undefined) this.enter(group)
+  }
+
+  /** Those that a withholding had put aside are looked at anew. */
+  comeBack(): void {
+    for (const group of this.#withheld.toArray()) {
+      this.unplace(group)
+      this.rotation.attach(group)
+    }
+  }
+
+  /** Raises by one class the groups whose head has waited half of its time. */
+  raiseDue(now: number): void {
+    for (let group = this.#ages.takeDue(now); group !== undefined; group = this.#ages.takeDue(now)) this.#raise(group)
+  }
+
+  get hasOpened(): boolean {
+    return this.#opened.length > 0
+  }
+
+  wakeOpened(): void {
+    for (let account = this.#opened.pop(); account !== undefined; account = this.#opened.pop()) this.#wake(account)
+  }
+
+  #newHead(group: Group, head: Ask): void {
+    group.need = head.cost
+    if (group.arrival < 2) return
+    group.dueNanos = head.sinceNanos + (head.dueNanos - head.sinceNanos) / 2
+    this.#ages.add(group)
+  }
+
+  /** Has the groups parked on an account that gave back looked at in this step. */
+  open(account: Account<Group>): void {
+    if (account.parked === 0 || account.opened) return
+    account.opened = true
+    this.#opened.push(account)
+  }
+
+  /** Takes a group out of wherever it is; what it was promised or had set aside is open to others in this step. */
+  unplace(group: Group): void {
+    if (group.place === onAccount) {
+      const account = group.account!
+      if (account === this.total) this.#unpend(group)
+      else this.open(account)
+      this.parking.unpark(group)
+    } else if (group.place === onWithholding) {
+      this.#withheld.remove(group)
+      group.place = nowhere
+    } else if (group.place !== nowhere) this.rotation.detach(group)
+    const promised = this.parking.unpromise(group)
+    if (promised !== undefined) this.open(promised)
+  }
+
+  /** A group that was short of the total alone is so no longer: a turn that is still on gets its units back. */
+  #unpend(group: Group): void {
+    const turn = this.rotation.turnOf(group)
+    turn.pending--
+    if (turn.started) turn.deficit += group.need
+    group.deficit += group.need
+    group.paid = false
+  }
+
+  /** True where only the end of a withholding could make room for the head. */
+  exceedsWithholding(group: Group): boolean {
+    return group.need > this.total.most(group.arrival) - this.total.withheld
+  }
+
+  /** Puts a group aside until the withholding ends. */
+  relocate(group: Group): void {
+    this.unplace(group)
+    this.rotation.forget(group)
+    group.place = onWithholding
+    this.#withheld.push(group)
+  }
+
+  #raise(group: Group): void {
+    const withheld = group.place === onWithholding
+    this.unplace(group)
+    group.raised = true
+    group.account = undefined
+    this.rotation.forget(group)
+    if (withheld) this.relocate(group)
+    else this.rotation.attach(group)
+  }
+
+  /** Looks at those parked on an account that gave back, higher class first, until it is short again. */
+  #wake(account: Account<Group>): void {
+    account.opened = false
+    for (const turnClass of classes) {
+      for (;;) {
+        const group = this.parking.candidate(account, turnClass)
+        if (group === undefined) break
+        const short = this.#withoutRoom(group)
+        if (short === undefined) {
+          this.parking.wake(group)
+          this.rotation.attach(group)
+        } else {
+          this.parking.unpark(group)
+          this.parking.park(group, short)
+        }
+      }
+    }
+  }
+
+  /** The first account below the total without room for the group's head. */
+  #withoutRoom(group: Group): Account<Group> | undefined {
+    const accounts = group.pair.accountsOf(group.arrival)
+    for (let i = 0; i < accounts.length; i++) {
+      if (this.parking.roomFor(accounts[i]!, group) < group.need) return accounts[i]
+    }
+    return undefined
+  }
+
+  /** The first account, narrow to wide, that the head cannot be charged to now; undefined where all can. */
+  obstacle(group: Group): Account<Group> | undefined {
+    const short = this.#withoutRoom(group)
+    if (short !== undefined) return short
+    if (this.total.room(group.arrival) < group.need) return this.total
+    // Only what would otherwise be granted may start a setting aside, so this comes after every account has room.
+    const accounts = group.pair.accountsOf(group.arrival)
+    for (let i = 0; i < accounts.length; i++) {
+      if (!this.parking.mayPass(accounts[i]!, group)) return accounts[i]
+    }
+    return this.parking.mayPass(this.total, group) ? undefined : this.total
+  }
+
+  /** Short of an account below the total: out of the rotation until that account gives back. */
+  parkNarrow(group: Group, short: Account<Group>): void {
+    this.unplace(group)
+    this.rotation.forget(group)
+    this.parking.park(group, short)
+  }
+
+  /** Short of the total alone: it pays for its turn now and waits, first come first served, for the units. */
+  parkOnTotal(group: Group): void {
+    this.parking.noteTurn(group)
+    this.rotation.spend(group)
+    this.rotation.turnOf(group).pending++
+    this.rotation.detach(group)
+    group.paid = true
+    this.parking.park(group, this.total)
+  }
+}
