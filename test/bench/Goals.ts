@@ -1,0 +1,91 @@
+/** What holdfast must reach, judged by the upper end of the 95 % interval. Owns nothing. */
+import * as Holdfast from "./Holdfast.ts"
+import type { Group, Row } from "./Row.ts"
+
+export interface Goal {
+  readonly group: Group
+  readonly case: string
+  readonly of: "ratioHigh" | "growthHigh" | "figureHigh" | "figure"
+  readonly least?: number
+  readonly most: number
+  readonly says: string
+}
+
+const lines = ["64 permits, 10,000 waiters", "64 permits, 100,000 waiters"]
+const manyTenants = lines.map((line) => `${line} of 1,000 tenants`)
+const cancels = ["1,000", "10,000", "40,000"].map((n) => `cancel half of ${n}`)
+
+const ratio = (group: Group, most: number) => (name: string): Goal => (
+  {
+    group,
+    case: name,
+    of: "ratioHigh",
+    most,
+    says: `at most ${most} x the floor`,
+  }
+)
+const growth = (group: Group) => (name: string): Goal => (
+  {
+    group,
+    case: name,
+    of: "growthHigh",
+    most: 1.2,
+    says: "growth a decade at most 1.2 x the floor's own",
+  }
+)
+const exactly = (name: string): Goal => ({
+  group: "G",
+  case: name,
+  of: "figure",
+  least: 74,
+  most: 74,
+  says: "exactly 74",
+})
+
+export const goals: ReadonlyArray<Goal> = [
+  ratio("A", 1.4)("run, tenant and provider"),
+  ratio("A", 1.6)("run, priority and deadline"),
+  {
+    group: "A",
+    case: "share of the time of PartitionedSemaphore",
+    of: "figureHigh",
+    most: 0.5,
+    says: "at most 0.5",
+  },
+  ...[...lines, ...manyTenants, "1 permit, 10,000 waiters"].map(
+    ratio("B", 1.5),
+  ),
+  ...[...lines, ...manyTenants, "1 permit, 10,000 waiters"].map(growth("B")),
+  {
+    group: "B",
+    case: "longest turn in ms while 20,000 drain",
+    of: "figureHigh",
+    most: 25,
+    says: "at most 25 ms",
+  },
+  ...cancels.map(ratio("D", 1.5)),
+  ...cancels.slice(1).map(growth("D")),
+  exactly("served of a flood of 10,000 before the tenth of the other tenant"),
+  exactly("served of a flood of 10,000 before the tenth of the other provider"),
+  {
+    group: "G",
+    case: "share of a tenant split over 100 providers",
+    of: "figure",
+    least: 0.45,
+    most: 0.55,
+    says: "0.50 +- 0.05",
+  },
+]
+
+/** What was measured for the goal on a runtime; undefined where the group did not run or had too few rounds. */
+export const measured = (
+  goal: Goal,
+  rows: ReadonlyArray<Row>,
+  runtime: string,
+): number | undefined =>
+  rows.find((row) =>
+    row.group === goal.group && row.subject === Holdfast.name &&
+    row.case === goal.case && row.runtime === runtime
+  )?.[goal.of]
+
+export const reached = (goal: Goal, value: number): boolean => value >= (goal.least ?? -Infinity) && value <= goal.most

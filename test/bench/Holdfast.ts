@@ -1,0 +1,29 @@
+/** The subject: an Admission with room for every waiter that a group sends. Owns the scope that it lives in. */
+import * as Effect from "effect/Effect"
+import * as Scope from "effect/Scope"
+import * as Admission from "../../core/Admission.ts"
+import type { OpenEffect } from "./Peers.ts"
+
+export const name = "holdfast Admission"
+
+const most = 1_048_576
+
+export const make = (
+  options: Partial<Parameters<typeof Admission.make>[0]> = {},
+): Promise<Admission.Admission> =>
+  Admission.make({
+    maxRunning: 64,
+    maxQueued: most,
+    maxQueuedPerTenant: most,
+    maxWait: "1 hour",
+    ...options,
+  })
+    .pipe(Scope.provide(Scope.makeUnsafe()), Effect.runPromise)
+
+export const open: OpenEffect = async (permits) => {
+  const admission = await make({ maxRunning: permits })
+  return {
+    run: (key, work) => admission.run(key)(work),
+    free: async () => (await Effect.runPromise(admission.snapshot)).free,
+  }
+}
