@@ -5,7 +5,7 @@
  * Facts are counts, durations (in milliseconds) and names that the caller knows; holders and tokens are never among them.
  */
 import * as Duration from "effect/Duration"
-import type { AdmissionRefused } from "../../core/Admission.ts"
+import type { AdmissionRefused } from "../../core/AdmissionRefused.ts"
 import type { DeadlineExceeded } from "../../core/Deadline.ts"
 import type { InvalidRequest } from "../../core/Refusal.ts"
 import type { Fault } from "./Bodies.ts"

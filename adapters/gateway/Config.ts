@@ -8,7 +8,7 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
 import { Buffer } from "node:buffer"
-import type * as Admission from "../../core/Admission.ts"
+import type { Options } from "../../core/AdmissionOptions.ts"
 import { Refusal } from "../../core/Refusal.ts"
 import * as ConfigFile from "./ConfigFile.ts"
 import type { Environment, Mistake } from "./ConfigRelations.ts"
@@ -49,7 +49,7 @@ export interface Config {
   readonly identity: Identity
   readonly tenants: ReadonlyMap<string, Tenant>
   readonly providers: ReadonlyMap<string, Provider>
-  readonly admission: Admission.Options
+  readonly admission: Options
   readonly http: HttpLimits
   /** How long a drain may take. */
   readonly drain: Duration.Duration

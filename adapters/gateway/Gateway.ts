@@ -8,6 +8,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type * as Scope from "effect/Scope"
 import * as Admission from "../../core/Admission.ts"
+import type { DrainReport } from "../../core/AdmissionSnapshot.ts"
 import * as Deadline from "../../core/Deadline.ts"
 import type { InvalidLimits, InvalidRequest } from "../../core/Refusal.ts"
 import * as Bodies from "./Bodies.ts"
@@ -33,7 +34,7 @@ export interface Gateway {
    *
    * Waits for the last byte of the last response, at most for the configured time. The report says what was still held.
    */
-  readonly drain: Effect.Effect<Admission.DrainReport, InvalidRequest>
+  readonly drain: Effect.Effect<DrainReport, InvalidRequest>
 }
 
 const keepAliveMillis = 5_000
@@ -89,7 +90,7 @@ const drain = (
   config: Config,
   admission: Admission.Admission,
   gateway: Served,
-): Effect.Effect<Admission.DrainReport, InvalidRequest> =>
+): Effect.Effect<DrainReport, InvalidRequest> =>
   Effect.gen(function* () {
     const deadline = yield* Deadline.after(config.drain)
     // The listener closes first, so that nothing new comes in; its end is waited for last, when places are free.

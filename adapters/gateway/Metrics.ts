@@ -14,49 +14,38 @@ type Sample = readonly [labels: Labels, value: number]
 export const render = (all: Overview, tenants: boolean): string =>
   [...admission(all), ...traffic(all, tenants), ...own(all)].join("")
 
-const admission = ({ admission: now }: Overview): ReadonlyArray<string> => {
-  const { limits } = now
-  const caps: ReadonlyArray<readonly [string, number | undefined]> = [
+const admission = (all: Overview): ReadonlyArray<string> => {
+  const now = all.admission
+  const gauge = (name: string, help: string, value: number): string =>
+    family("gauge", `holdfast_admission_${name}`, help, [[{}, value]])
+  const counter = (name: string, help: string, value: number): string =>
+    family("counter", `holdfast_admission_${name}_total`, help, [[{}, value]])
+  const byClass = (pick: "running" | "waiting"): ReadonlyArray<Sample> =>
+    Object.entries(now.classes).map(([name, counts]) => [{ class: name }, counts[pick]])
+  const refusals = Object.entries(now.refused).map(([reason, count]): Sample => [{ reason }, count])
+  return [
+    family("gauge", "holdfast_admission_limit", "Units that may be held.", caps(now.limits)),
+    family("gauge", "holdfast_admission_running", "Units held.", byClass("running")),
+    family("gauge", "holdfast_admission_waiting", "Asks in the line.", byClass("waiting")),
+    gauge("free", "Units neither held nor withheld.", now.free),
+    gauge("withheld", "Units withheld.", now.withheld),
+    gauge("debt", "Units held above what is left.", now.debt),
+    gauge("draining", "1 once a drain has begun.", now.state === "open" ? 0 : 1),
+    counter("granted", "Asks granted.", now.granted),
+    counter("released", "Permits given back.", now.released),
+    counter("interrupted", "Asks that left the line.", now.interrupted),
+    family("counter", "holdfast_admission_refused_total", "Asks refused.", refusals),
+  ]
+}
+
+/** Caps that are set, by the account that they bound. */
+const caps = (limits: Overview["admission"]["limits"]): ReadonlyArray<Sample> =>
+  ([
     ["total", limits.maxRunning],
     ["tenant", limits.maxPerTenant],
     ["provider", limits.maxPerProvider],
     ["pair", limits.maxPerPair],
-  ]
-  const samples = caps.flatMap(([account, limit]): ReadonlyArray<Sample> =>
-    limit === undefined ? [] : [[{ account }, limit]]
-  )
-  const classes = Object.entries(now.classes)
-  const refusals = Object.entries(now.refused).map(([reason, count]): Sample => [{ reason }, count])
-  return [
-    family("gauge", "holdfast_admission_limit", "Units that may be held.", samples),
-    family(
-      "gauge",
-      "holdfast_admission_running",
-      "Units held.",
-      classes.map(([name, { running }]) => [
-        { class: name },
-        running,
-      ]),
-    ),
-    family(
-      "gauge",
-      "holdfast_admission_waiting",
-      "Asks in the line.",
-      classes.map(([name, { waiting }]) => [
-        { class: name },
-        waiting,
-      ]),
-    ),
-    family("gauge", "holdfast_admission_free", "Units neither held nor withheld.", [[{}, now.free]]),
-    family("gauge", "holdfast_admission_withheld", "Units withheld.", [[{}, now.withheld]]),
-    family("gauge", "holdfast_admission_debt", "Units held above what is left.", [[{}, now.debt]]),
-    family("gauge", "holdfast_admission_draining", "1 once a drain has begun.", [[{}, now.state === "open" ? 0 : 1]]),
-    family("counter", "holdfast_admission_granted_total", "Asks granted.", [[{}, now.granted]]),
-    family("counter", "holdfast_admission_released_total", "Permits given back.", [[{}, now.released]]),
-    family("counter", "holdfast_admission_interrupted_total", "Asks that left the line.", [[{}, now.interrupted]]),
-    family("counter", "holdfast_admission_refused_total", "Asks refused.", refusals),
-  ]
-}
+  ] as const).flatMap(([account, limit]): ReadonlyArray<Sample> => limit === undefined ? [] : [[{ account }, limit]])
 
 const traffic = (all: Overview, tenants: boolean): ReadonlyArray<string> => {
   const requests = all.requests.map(({ tenant, provider, outcome, requests }): Sample => [

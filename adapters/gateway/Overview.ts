@@ -5,7 +5,8 @@
  */
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
-import type { Admission, AdmissionSnapshot } from "../../core/Admission.ts"
+import type { Admission } from "../../core/Admission.ts"
+import type { AdmissionSnapshot } from "../../core/AdmissionSnapshot.ts"
 import type { Bodies } from "./Bodies.ts"
 import type { Config } from "./Config.ts"
 import type { Row, Traffic, Waits } from "./Traffic.ts"

@@ -66,7 +66,8 @@ export const fromReadable = (source: Readable, options: ReadableOptions): Readab
  * Writes a web stream's bytes to a Node stream without ending it; true when all were taken, false when the sink closed.
  *
  * The next chunk is asked for only after the last one fitted below the sink's high-water mark. A failure of the source
- * rejects. When the sink closes, the source is cancelled at once, also in the middle of a read.
+ * rejects, also while the sink is full. When the sink closes, the source is cancelled at once, also in the middle of a
+ * read.
  */
 export const writeTo = async (sink: Writable, source: ReadableStream<Uint8Array>): Promise<boolean> => {
   const reader = source.getReader()
@@ -80,6 +81,8 @@ export const writeTo = async (sink: Writable, source: ReadableStream<Uint8Array>
   const onDrain = (): void => wake()
   sink.on("close", onClose)
   sink.on("drain", onDrain)
+  // A source that fails while the sink is full would not be noticed before the sink drains, which may be never.
+  reader.closed.catch(() => wake())
   try {
     if (closed) onClose()
     for (;;) {

@@ -97,7 +97,9 @@ const headersOf = (call: Call): Record<string, string | Array<string>> => {
   }
   headers["connection"] = "close"
   if (call.body !== null && call.length === undefined) headers["transfer-encoding"] = "chunked"
-  if (call.length !== undefined) headers["content-length"] = String(call.length)
+  // Methods that mean to carry something say so when they carry nothing; others need not.
+  const says = call.body !== null || /^(POST|PUT|PATCH)$/.test(call.method)
+  if (says && call.length !== undefined) headers["content-length"] = String(call.length)
   return headers
 }
 

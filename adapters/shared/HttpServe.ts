@@ -65,10 +65,20 @@ export const serve = (options: Options): Effect.Effect<Served, ServeFailed, Scop
     // 0 is no limit on lines: past a limit Node drops them in silence. The bytes are bounded, and the handler counts.
     server.maxHeadersCount = 0
     const answer = answerer(options.handler)
-    server.on("request", (request, response) => answer(request, response, false))
-    server.on("checkContinue", (request, response) => answer(request, response, true))
+    const open = new Set<http.ServerResponse>()
+    const listener = (expectsContinue: boolean) => (request: http.IncomingMessage, response: http.ServerResponse) => {
+      open.add(response)
+      response.once("close", () => open.delete(response))
+      answer(request, response, expectsContinue)
+    }
+    server.on("request", listener(false))
+    server.on("checkContinue", listener(true))
     server.on("connect", (_request, socket) => refuse(socket, 405))
-    server.on("clientError", (error: NodeJS.ErrnoException, socket) => refuse(socket, statusOf(error)))
+    server.on("clientError", (error: NodeJS.ErrnoException, socket) => {
+      const current = [...open].filter((response) => response.req.socket === socket)
+      if (current.every(isReading) && current.length <= 1) refuse(socket, statusOf(error))
+      else socket.destroy()
+    })
     server.on("connection", (socket) => {
       if (sockets.size >= options.maxConnections) socket.destroy()
       else sockets.add(socket)
@@ -79,9 +89,13 @@ export const serve = (options: Options): Effect.Effect<Served, ServeFailed, Scop
     return { host: options.host, port: address.port, close: closed(server, sockets, false) }
   })
 
+/** Whether an error in what the client sends is about this request: otherwise an answer would be taken for another's. */
+const isReading = (response: http.ServerResponse): boolean => !response.req.complete && !response.headersSent
+
 const listen = (server: http.Server, options: Options): Effect.Effect<void, ServeFailed> =>
   Effect.callback<void, ServeFailed>((resume) => {
-    server.once(
+    // It stays: an error of a later accept (too many open files) must not end the process.
+    server.on(
       "error",
       (error: NodeJS.ErrnoException) =>
         resume(Effect.fail(new ServeFailed({ host: options.host, port: options.port, code: error.code ?? "UNKNOWN" }))),
