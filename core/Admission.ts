@@ -13,9 +13,9 @@ import * as Scope from "effect/Scope"
 import { decode, type Limits, type Options } from "./AdmissionOptions.ts"
 import type { AdmissionRefused, BelowUse, Closed, NeverFits, WouldWait } from "./AdmissionRefused.ts"
 import type { AdmissionSnapshot, DrainReport, Holder } from "./AdmissionSnapshot.ts"
-import * as Deadline from "./Deadline.ts"
+import type * as Deadline from "./Deadline.ts"
 import { ForeignLease, LeaseSpent } from "./Lease.ts"
-import { type Ask, type Permit, PermitOf, Ticket } from "./Permit.ts"
+import { type Ask, type Lease, type Permit, PermitOf } from "./Permit.ts"
 import type { InvalidLimits, InvalidRequest } from "./Refusal.ts"
 import { Turnstile } from "./Turnstile.ts"
 
@@ -94,23 +94,23 @@ export const layer = (options: Options): Layer.Layer<Admission, InvalidLimits> =
 
 const service = (turnstile: Turnstile): Admission => ({
   run: (ask) => (work) =>
-    Effect.withFiber((fiber) => {
-      const ticket = turnstile.ticket(ask)
-      if (!(ticket instanceof Ticket)) return Effect.fail(ticket)
+    Effect.suspend(() => {
       // The exit is in place before anything is taken: at no step can an interruption find units without an owner.
+      const lease: Lease = { ask: undefined }
       return Effect.onExitPrimitive(
-        Effect.suspend(() => turnstile.take(ticket, fiber.getRef(Deadline.Current), work)),
-        () => turnstile.leave(ticket),
+        Effect.withFiber((fiber) => turnstile.take(lease, ask, fiber, work)),
+        () => turnstile.leave(lease),
       )
     }),
   enter: (ask) =>
-    entered(turnstile, ask, (ticket, deadline, permit) => turnstile.take(ticket, deadline, Effect.succeed(permit))),
-  tryEnter: (ask) => entered(turnstile, ask, (ticket, _, permit) => Effect.as(turnstile.tryTake(ticket), permit)),
+    entered(turnstile, (lease, permit) => Effect.withFiber((fiber) => turnstile.take(lease, ask, fiber, permit))),
+  tryEnter: (ask) =>
+    entered(turnstile, (lease, permit) => Effect.andThen(Effect.suspend(() => turnstile.tryTake(lease, ask)), permit)),
   release: (permit) =>
     Effect.suspend((): Effect.Effect<void, LeaseSpent | ForeignLease> => {
       const own = PermitOf.open(permit, turnstile)
       if (own === undefined) return Effect.fail(new ForeignLease())
-      if (!turnstile.giveBack(own.ticket)) return Effect.fail(new LeaseSpent())
+      if (!turnstile.giveBack(own.ask)) return Effect.fail(new LeaseSpent())
       // Closing the permit's own scope takes its finalizer off the caller's, which may live long.
       return Scope.close(own.scope, Exit.void)
     }),
@@ -124,19 +124,16 @@ const service = (turnstile: Turnstile): Admission => ({
 /** A permit in a scope of its own under the caller's: refused or given back early, nothing of it stays in the caller's. */
 const entered = <E>(
   turnstile: Turnstile,
-  ask: Ask,
-  take: (ticket: Ticket, deadline: Deadline.Deadline | undefined, permit: Permit) => Effect.Effect<Permit, E>,
-): Effect.Effect<Permit, E | Closed | InvalidRequest, Scope.Scope> =>
-  Effect.withFiber<Permit, E | Closed | InvalidRequest, Scope.Scope>((fiber) => {
-    const ticket = turnstile.ticket(ask)
-    if (!(ticket instanceof Ticket)) return Effect.fail(ticket)
-    const scope = Scope.forkUnsafe(Context.get(fiber.context as Context.Context<Scope.Scope>, Scope.Scope))
-    const permit = new PermitOf(turnstile, ticket, scope)
-    const finalizer = Effect.sync(() => void turnstile.leave(ticket))
+  take: (lease: Lease, permit: Effect.Effect<Permit>) => Effect.Effect<Permit, E>,
+): Effect.Effect<Permit, E, Scope.Scope> =>
+  Effect.flatMap(Effect.scope, (parent) => {
+    const scope = Scope.forkUnsafe(parent)
+    const lease: Lease = { ask: undefined }
+    const finalizer = Effect.sync(() => void turnstile.leave(lease))
     return Effect.onExitPrimitive(
       Effect.andThen(
         Scope.addFinalizer(scope, finalizer),
-        Effect.suspend(() => take(ticket, fiber.getRef(Deadline.Current), permit)),
+        take(lease, Effect.sync(() => new PermitOf(turnstile, lease.ask!, scope))),
       ),
       // A scope that was closed already has run the finalizer before there was anything to give back.
       (exit) => exit._tag === "Failure" || scope.state._tag === "Closed" ? closed(scope, finalizer) : undefined,

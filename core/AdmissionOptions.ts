@@ -6,6 +6,7 @@
 import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
+import { unlimited } from "./kernel/Ledger.ts"
 import * as Limit from "./Limits.ts"
 import { InvalidLimits } from "./Refusal.ts"
 
@@ -47,7 +48,7 @@ export interface Options extends Limits {
   readonly labels?: ((tenant: string) => string | undefined) | undefined
 }
 
-/** Options after the door: complete, and known to obey every rule. Absent caps are `Infinity`. */
+/** Options after the door: complete, and known to obey every rule. Absent caps are `unlimited`. */
 export interface Settings {
   readonly maxRunning: number
   readonly maxPerTenant: number
@@ -75,7 +76,7 @@ export const decode = (options: Options): Effect.Effect<Settings, InvalidLimits>
       Effect.fromResult(Limit.count(system, limit, value, { min, max }))
     const maxRunning = yield* whole("maxRunning", options.maxRunning, 1, Limit.most)
     const cap = (limit: "maxPerTenant" | "maxPerProvider" | "maxPerPair") =>
-      options[limit] === undefined ? Effect.succeed(Infinity) : whole(limit, options[limit], 1, maxRunning)
+      options[limit] === undefined ? Effect.succeed(unlimited) : whole(limit, options[limit], 1, maxRunning)
     const maxQueued = yield* whole("maxQueued", options.maxQueued ?? 1_024, 0, Limit.most)
     return {
       maxRunning,

@@ -17,7 +17,10 @@ export interface Holder {
   readonly priority: Priority
   readonly cost: number
   readonly state: "held" | "waiting"
-  /** How long it has been so. */
+  /**
+   * How long it has been so, at least: a permit that was granted at once and without a deadline counts from the next
+   * time that the clock was read, by whoever asked.
+   */
   readonly age: Duration.Duration
 }
 
@@ -89,7 +92,7 @@ export const of = (
 ): AdmissionSnapshot => {
   const { keys, total } = line
   const free = Math.max(0, total.cap.limit - total.withheld - total.used)
-  const inClass = (k: Class) => ({ running: total.unitsOf(k), waiting: line.waitingIn[k] })
+  const inClass = (k: Class) => ({ running: total.units[k], waiting: line.waitingIn[k] })
   return frozen({
     state,
     limits,

@@ -28,8 +28,8 @@ export interface Permit {
   readonly cost: number
 }
 
-/** An ask with its caller: how it is told, and by what effect it goes on. */
-export class Ticket extends Kernel.Ask {
+/** An ask that may wait, with its caller: how it is told, and by what effect it goes on. */
+export class Ticket extends Kernel.WaitingAsk {
   /** What the caller's fiber goes on with once granted. */
   body: Effect.Effect<unknown, unknown, unknown> | undefined = undefined
   /** The answer, where it was decided before the fiber could be resumed. */
@@ -39,6 +39,12 @@ export class Ticket extends Kernel.Ask {
   resume: ((effect: Effect.Effect<unknown, unknown, unknown>) => void) | undefined = undefined
 }
 
+/** What an exit finalizer stands over: empty until the ask is in the line or through. */
+export interface Lease {
+  /** A {@link Ticket} unless it was granted at once. */
+  ask: Kernel.Ask | undefined
+}
+
 /** A permit as callers see it; what it stands for is private, so that printing one shows nothing of other tenants. */
 export class PermitOf implements Permit {
   readonly tenant: string
@@ -46,26 +52,26 @@ export class PermitOf implements Permit {
   readonly priority: Priority
   readonly cost: number
   readonly #owner: object
-  readonly #ticket: Ticket
+  readonly #ask: Kernel.Ask
   readonly #scope: Scope.Closeable
 
-  constructor(owner: object, ticket: Ticket, scope: Scope.Closeable) {
-    this.tenant = ticket.pair.tenant.key
-    this.provider = ticket.pair.provider?.key
-    this.priority = priorities[ticket.arrival]!
-    this.cost = ticket.cost
+  constructor(owner: object, ask: Kernel.Ask, scope: Scope.Closeable) {
+    this.tenant = ask.pair.tenant.key
+    this.provider = ask.pair.provider?.key
+    this.priority = priorities[ask.arrival]!
+    this.cost = ask.cost
     this.#owner = owner
-    this.#ticket = ticket
+    this.#ask = ask
     this.#scope = scope
   }
 
-  /** The ticket and scope behind a permit that `owner` gave out; undefined for anything else. */
+  /** The ask and scope behind a permit that `owner` gave out; undefined for anything else. */
   static open(
     permit: unknown,
     owner: object,
-  ): { readonly ticket: Ticket; readonly scope: Scope.Closeable } | undefined {
-    if (typeof permit !== "object" || permit === null || !(#ticket in permit)) return undefined
+  ): { readonly ask: Kernel.Ask; readonly scope: Scope.Closeable } | undefined {
+    if (typeof permit !== "object" || permit === null || !(#ask in permit)) return undefined
     const own = permit as PermitOf
-    return own.#owner === owner ? { ticket: own.#ticket, scope: own.#scope } : undefined
+    return own.#owner === owner ? { ask: own.#ask, scope: own.#scope } : undefined
   }
 }

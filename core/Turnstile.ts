@@ -6,6 +6,7 @@
  * a burst of answers.
  */
 import * as Clock from "effect/Clock"
+import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import type * as Fiber from "effect/Fiber"
 import * as Result from "effect/Result"
@@ -14,15 +15,18 @@ import * as Refused from "./AdmissionRefused.ts"
 import * as Snapshot from "./AdmissionSnapshot.ts"
 import { Alarm } from "./Alarm.ts"
 import * as Deadline from "./Deadline.ts"
-import type { Ask as KernelAsk, Group } from "./kernel/Ask.ts"
+import { type Ask as KernelAsk, type Group, Pair, type WaitingAsk } from "./kernel/Ask.ts"
 import { Keys } from "./kernel/Keys.ts"
 import * as LeaseState from "./kernel/LeaseState.ts"
 import * as Ledger from "./kernel/Ledger.ts"
 import { Line, type Refusal } from "./kernel/Line.ts"
 import * as Limit from "./Limits.ts"
-import { type Ask, Ticket } from "./Permit.ts"
+import { type Ask, type Lease, Ticket } from "./Permit.ts"
 import { InvalidLimits, InvalidRequest } from "./Refusal.ts"
 import { Transition } from "./Transition.ts"
+
+/** In place of an instant: the clock has not been read. */
+const unread = -1
 
 type Answer = Effect.Effect<unknown, unknown, unknown>
 
@@ -40,12 +44,14 @@ export class Turnstile {
   #limits: Required<{ [K in keyof Limits]: number }>
   readonly #caps: Readonly<Record<Refused.AccountName, Ledger.Cap>>
   readonly #line: Line
-  readonly #transition: Transition<KernelAsk>
+  readonly #transition: Transition<WaitingAsk>
   readonly #alarm: Alarm
   readonly #totals = Snapshot.totals()
   readonly #drains = new Set<Drain>()
   #state: Snapshot.AdmissionSnapshot["state"] = "open"
   #closedNanos = 0
+  #lastContext: Context.Context<never> | undefined = undefined
+  #lastDeadline: Deadline.Deadline | undefined = undefined
 
   constructor(settings: Settings, fiber: Fiber.Fiber<unknown, unknown>) {
     this.#clock = fiber.getRef(Clock.Clock)
@@ -75,50 +81,52 @@ export class Turnstile {
     this.#alarm = new Alarm({ clock: this.#clock, context, ring: () => this.#ring() })
   }
 
-  /** An ask that keeps every rule, not yet in the line; or why it may not come. It runs `weights` for a new tenant. */
-  ticket(ask: Ask): Ticket | InvalidRequest | Refused.Closed {
+  /** Takes the units at once, or waits for them, and goes on with `body`. */
+  take<A, E, R>(
+    lease: Lease,
+    ask: Ask,
+    fiber: Fiber.Fiber<unknown, unknown>,
+    body: Effect.Effect<A, E, R>,
+  ): Effect.Effect<A, E | Refused.AdmissionRefused | InvalidRequest, R> {
     const arrival = classOf(ask.priority)
-    if (arrival === undefined) {
-      return new InvalidRequest({ field: "priority", rule: `one of ${priorities.join(", ")}`, value: ask.priority })
-    }
     const cost = ask.cost === undefined ? 1 : ask.cost
-    if (!(Number.isSafeInteger(cost) && cost >= 1)) {
-      return new InvalidRequest({ field: "cost", rule: "a whole number of at least 1", value: cost })
+    const pair = this.#pair(ask, arrival, cost)
+    if (!(pair instanceof Pair)) return Effect.fail(pair)
+    const deadline = this.#deadlineOf(fiber.context)
+    let now = unread
+    let due = Infinity
+    if (deadline !== undefined) {
+      now = this.#now()
+      due = Deadline.onClock(deadline, this.#clock)
+      if (due <= now) return Effect.fail(this.#tooOld(pair, arrival!, cost))
     }
-    const keys = this.#line.keys
-    // A key that is known was checked when its record was made.
-    let pair = keys.find(ask.tenant, ask.provider)
-    if (pair === undefined) {
-      const wrong = this.#wrongKey(ask)
-      if (wrong !== undefined) return wrong
-      const weight = keys.tenants.get(ask.tenant)?.weight ?? this.#settings.weights?.(ask.tenant) ?? 1
-      const rule = Limit.wholeRule(weight, { min: 1, max: 1_000 })
-      if (rule !== undefined) return new InvalidRequest({ field: "weights", rule, value: weight })
-      if (this.#state === "open") {
-        pair = keys.find(ask.tenant, ask.provider) ?? keys.make(ask.tenant, ask.provider, weight)
-      }
-    }
-    if (this.#state !== "open" || pair === undefined) return this.#refuse(this.#closed())
-    return new Ticket(pair, arrival, cost)
+    lease.ask = this.#line.pass(pair, arrival!, cost)
+    if (lease.ask === undefined) return this.#stand(lease, new Ticket(pair, arrival!, cost), now, due, body)
+    if (now !== unread) this.#line.stamp(now)
+    this.#totals.granted++
+    return body
   }
 
-  /** Takes the units at once or waits for them, and goes on with `body`. */
-  take<A, E, R>(
+  /** Most fibers share one context, and looking up a reference that is not in it takes a tenth of an uncontended run. */
+  #deadlineOf(context: Context.Context<never>): Deadline.Deadline | undefined {
+    if (context === this.#lastContext) return this.#lastDeadline
+    this.#lastContext = context
+    return this.#lastDeadline = Context.get(context, Deadline.Current)
+  }
+
+  /** The way through the line, of an ask that could not pass at once. */
+  #stand<A, E, R>(
+    lease: Lease,
     ticket: Ticket,
-    deadline: Deadline.Deadline | undefined,
+    read: number,
+    due: number,
     body: Effect.Effect<A, E, R>,
   ): Effect.Effect<A, E | Refused.AdmissionRefused, R> {
-    const now = this.#now()
+    const now = read === unread ? this.#now() : read
     const patience = now + this.#settings.maxWaitNanos
-    const due = deadline === undefined ? Infinity : Deadline.onClock(deadline, this.#clock)
-    ticket.dueNanos = Math.min(patience, due)
-    if (due <= now) {
-      const account = this.#line.shortOf(ticket)
-      return Effect.fail(
-        this.#refuse(new Refused.WaitExpired({ waited: Deadline.nanos(0), bound: "deadline", account })),
-      )
-    }
     ticket.byDeadline = due < patience
+    ticket.dueNanos = Math.min(due, patience)
+    lease.ask = ticket
     const verdict = this.#line.ask(ticket, now, true)
     if (verdict === undefined && ticket.state === LeaseState.Held) {
       this.#totals.granted++
@@ -132,33 +140,77 @@ export class Turnstile {
   }
 
   /** Takes the units at once or fails. */
-  tryTake(ticket: Ticket): Effect.Effect<void, Refused.WouldWait | Refused.NeverFits> {
+  tryTake(
+    lease: Lease,
+    ask: Ask,
+  ): Effect.Effect<void, Refused.WouldWait | Refused.NeverFits | Refused.Closed | InvalidRequest> {
+    const arrival = classOf(ask.priority)
+    const cost = ask.cost === undefined ? 1 : ask.cost
+    const pair = this.#pair(ask, arrival, cost)
+    if (!(pair instanceof Pair)) return Effect.fail(pair)
+    lease.ask = this.#line.pass(pair, arrival!, cost)
+    const verdict = lease.ask === undefined ? this.#tryStand(lease, new Ticket(pair, arrival!, cost)) : undefined
+    if (verdict === undefined) {
+      this.#totals.granted++
+      return Effect.void
+    }
+    const refusal = verdict.kind === "short"
+      ? new Refused.WouldWait({ account: verdict.account })
+      : this.#refusal(verdict, cost) as Refused.NeverFits
+    return Effect.fail(this.#refuse(refusal))
+  }
+
+  #tryStand(lease: Lease, ticket: Ticket): Refusal | undefined {
+    lease.ask = ticket
     const verdict = this.#line.ask(ticket, this.#now(), false)
-    if (verdict === undefined) this.#totals.granted++
     this.#after()
-    if (verdict === undefined) return Effect.void
-    const { account } = verdict as Exclude<Refusal, { readonly kind: "full" }>
-    return Effect.fail(this.#refuse(
-      verdict.kind === "never"
-        ? new Refused.NeverFits({ account, cost: ticket.cost, limit: verdict.limit })
-        : new Refused.WouldWait({ account }),
-    ))
+    return verdict
+  }
+
+  /** The record of an ask that keeps every rule; or why it may not come. */
+  #pair(ask: Ask, arrival: Ledger.Class | undefined, cost: number): Pair | InvalidRequest | Refused.Closed {
+    if (arrival === undefined) {
+      return new InvalidRequest({ field: "priority", rule: `one of ${priorities.join(", ")}`, value: ask.priority })
+    }
+    if (!(Number.isSafeInteger(cost) && cost >= 1)) {
+      return new InvalidRequest({ field: "cost", rule: "a whole number of at least 1", value: cost })
+    }
+    // A key that is known was checked when its record was made.
+    const pair = this.#line.keys.find(ask.tenant, ask.provider) ?? this.#newPair(ask)
+    return this.#state === "open" || !(pair instanceof Pair) ? pair : this.#refuse(this.#closed())
+  }
+
+  /** The record of a pair that was not known. `weights` is the user's code: it runs before anything is made. */
+  #newPair({ provider, tenant }: Ask): Pair | InvalidRequest {
+    const wrong = Limit.key("tenant", tenant) ?? (provider === undefined ? undefined : Limit.key("provider", provider))
+    if (wrong !== undefined) return wrong
+    const { keys } = this.#line
+    const weight = keys.tenants.get(tenant)?.weight ?? this.#settings.weights?.(tenant) ?? 1
+    const rule = Limit.wholeRule(weight, { min: 1, max: 1_000 })
+    if (rule !== undefined) return new InvalidRequest({ field: "weights", rule, value: weight })
+    return keys.find(tenant, provider) ?? keys.make(tenant, provider, weight)
+  }
+
+  #tooOld(pair: Pair, arrival: Ledger.Class, cost: number): Refused.WaitExpired {
+    const account = this.#line.shortOf(new Ticket(pair, arrival, cost))
+    return this.#refuse(new Refused.WaitExpired({ waited: Deadline.nanos(0), bound: "deadline", account }))
   }
 
   /** The caller is through, whatever state its ask is in: what it holds goes back, what waits leaves. Silent twice. */
-  leave(ticket: Ticket): undefined {
-    if (this.giveBack(ticket) || !this.#line.leave(ticket, this.#nowIfWaiting())) return undefined
+  leave({ ask }: Lease): undefined {
+    if (ask === undefined || this.giveBack(ask)) return undefined
+    if (!(ask instanceof Ticket) || !this.#line.leave(ask, this.#nowIfWaiting())) return undefined
     this.#totals.interrupted++
     this.#after()
     return undefined
   }
 
   /** Gives back what a running ask holds; false where it holds nothing. */
-  giveBack(ticket: Ticket): boolean {
-    if (ticket.state !== LeaseState.Held) return false
-    this.#line.giveBack(ticket, this.#nowIfWaiting())
+  giveBack(ask: KernelAsk): boolean {
+    if (ask.state !== LeaseState.Held) return false
+    this.#line.giveBack(ask, this.#nowIfWaiting())
     this.#totals.released++
-    this.#after()
+    if (this.#line.isBusy || this.#drains.size > 0) this.#after()
     return true
   }
 
@@ -167,7 +219,9 @@ export class Turnstile {
   }
 
   holders(): ReadonlyArray<Snapshot.Holder> {
-    return Snapshot.holders(this.#line, this.#now())
+    const now = this.#now()
+    this.#line.stamp(now)
+    return Snapshot.holders(this.#line, now)
   }
 
   lower(next: Partial<Limits>): Result.Result<void, InvalidLimits | Refused.BelowUse> {
@@ -349,11 +403,6 @@ export class Turnstile {
     return undefined
   }
 
-  #wrongKey(ask: Ask): InvalidRequest | undefined {
-    return Limit.key("tenant", ask.tenant) ??
-      (ask.provider === undefined ? undefined : Limit.key("provider", ask.provider))
-  }
-
   #refusal(verdict: Refusal, cost: number): Refused.NeverFits | Refused.QueueFull {
     return verdict.kind === "full"
       ? new Refused.QueueFull(verdict)
@@ -405,4 +454,4 @@ const classOf = (priority: unknown): Ledger.Class | undefined => {
 
 /** The limits that are set; one that is none is left out. */
 const finite = (limits: Required<{ [K in keyof Limits]: number }>): Limits =>
-  Object.fromEntries(Object.entries(limits).filter(([, value]) => value !== Infinity)) as never as Limits
+  Object.fromEntries(Object.entries(limits).filter(([, value]) => value !== Ledger.unlimited)) as never as Limits

@@ -8,18 +8,17 @@ import type { Account, Class } from "./Ledger.ts"
 import { New, type State } from "./LeaseState.ts"
 import { List, type Node } from "./List.ts"
 
+/** The clock was not read at the grant: it counts from the next reading on. */
+export const unstamped = -1
+
 /** One caller's ask and, once granted, the lease of its units. On its group's list or on the list of those held. */
-export class Ask implements Node<Ask>, Due<Ask> {
+export class Ask implements Node<Ask> {
   state: State = New
-  pair: Pair
+  readonly pair: Pair
   readonly arrival: Class
   readonly cost: number
-  /** When the state it is in began, as far as the clock was read: enqueued, or granted. */
-  sinceNanos = 0
-  dueNanos: number = Infinity
-  dueIndex: number = absent
-  dueBefore: Ask | undefined = undefined
-  dueAfter: Ask | undefined = undefined
+  /** When the state it is in was entered (enqueued, granted), or {@link unstamped}. */
+  sinceNanos: number = unstamped
   list: List<Ask> | undefined = undefined
   prev: Ask | undefined = undefined
   next: Ask | undefined = undefined
@@ -29,6 +28,14 @@ export class Ask implements Node<Ask>, Due<Ask> {
     this.arrival = arrival
     this.cost = cost
   }
+}
+
+/** An ask that may have to wait. Those that are granted at once, the most, do without these fields. */
+export class WaitingAsk extends Ask implements Due<WaitingAsk> {
+  dueNanos: number = Infinity
+  dueIndex: number = absent
+  dueBefore: WaitingAsk | undefined = undefined
+  dueAfter: WaitingAsk | undefined = undefined
 }
 
 export type Place = 0 | 1 | 2 | 3
@@ -79,6 +86,10 @@ export class Group implements Member<Group>, Due<Group> {
   constructor(pair: Pair, arrival: Class) {
     this.pair = pair
     this.arrival = arrival
+  }
+
+  get head(): WaitingAsk | undefined {
+    return this.asks.head as WaitingAsk | undefined
   }
 
   /** The class as it counts now. */
@@ -155,8 +166,6 @@ export class Pair implements Node<Pair> {
   readonly groups: Array<Group | undefined> = []
   /** Charges and waiting asks. */
   uses = 0
-  /** False once it was forgotten: whoever kept it looks it up anew. */
-  known = true
   list: List<Pair> | undefined = undefined
   prev: Pair | undefined = undefined
   next: Pair | undefined = undefined

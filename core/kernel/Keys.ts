@@ -21,12 +21,14 @@ export class Keys {
   readonly tenants: Map<string, Tenant> = new Map()
   readonly providers: Map<string, Provider> = new Map()
   readonly #caps: Caps
-  readonly #idle: List<Pair> = new List<Pair>()
+  /** Pairs in the order in which they were last let go. One that is in use again stays until it is met here. */
+  readonly #resting: List<Pair> = new List<Pair>()
   tenantsInUse = 0
   providersInUse = 0
   /** Of the pairs in use, those that have a provider. */
   pairsInUse = 0
-  #uses = 0
+  #records = 0
+  #inUse = 0
 
   constructor(caps: Caps) {
     this.#caps = caps
@@ -43,12 +45,10 @@ export class Keys {
     return pair
   }
 
-  /**
-   * Makes the record of a pair that {@link find} did not know; the caller holds it in the same step. `weight` counts
-   * where the tenant is new as well.
-   */
+  /** Makes the record of a pair that {@link find} did not know. `weight` counts where the tenant is new as well. */
   make(tenantKey: string, providerKey: string | undefined, weight: number): Pair {
-    this.#trim(1)
+    this.#records++
+    this.#trim()
     const tenant = this.tenants.get(tenantKey) ?? this.#makeTenant(tenantKey, weight)
     const provider = providerKey === undefined
       ? undefined
@@ -60,14 +60,14 @@ export class Keys {
     }
     tenant.pairs?.set(providerKey, pair)
     tenant.pair = pair
+    this.#resting.push(pair)
     return pair
   }
 
   /** One more charge or waiting ask. */
   hold(pair: Pair): void {
     if (pair.uses++ > 0) return
-    this.#idle.remove(pair)
-    this.#uses++
+    this.#inUse++
     if (pair.tenant.pairsInUse++ === 0) this.tenantsInUse++
     if (pair.provider === undefined) return
     this.pairsInUse++
@@ -77,14 +77,15 @@ export class Keys {
   /** One less. */
   drop(pair: Pair): void {
     if (--pair.uses > 0) return
-    this.#idle.push(pair)
-    this.#uses--
+    this.#inUse--
     if (--pair.tenant.pairsInUse === 0) this.tenantsInUse--
     if (pair.provider !== undefined) {
       this.pairsInUse--
       if (--pair.provider.pairsInUse === 0) this.providersInUse--
     }
-    this.#trim(0)
+    if (pair.list === undefined) this.#resting.push(pair)
+    else this.#resting.rotate(pair)
+    this.#trim()
   }
 
   *pairs(): IterableIterator<Pair> {
@@ -94,17 +95,25 @@ export class Keys {
     }
   }
 
+  /** Records of pairs that are not in use. */
   get idle(): number {
-    return this.#idle.size
+    return this.#records - this.#inUse
   }
 
-  #trim(coming: number): void {
-    while (this.#idle.size > 0 && this.#uses + this.#idle.size + coming > idleKept) this.#forget(this.#idle.head!)
+  /** Forgets the longest idle while there are more records than may be kept. */
+  #trim(): void {
+    while (this.#records > idleKept) {
+      const oldest = this.#resting.head
+      // All that remain are in use, or about to be.
+      if (oldest === undefined) return
+      if (oldest.uses > 0) this.#resting.remove(oldest)
+      else this.#forget(oldest)
+    }
   }
 
   #forget(pair: Pair): void {
-    this.#idle.remove(pair)
-    pair.known = false
+    this.#resting.remove(pair)
+    this.#records--
     const { provider, tenant } = pair
     if (provider !== undefined && --provider.pairs === 0) this.providers.delete(provider.key)
     tenant.pairs?.delete(provider?.key)

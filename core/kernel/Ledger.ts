@@ -12,7 +12,10 @@ export type AccountName = "pair" | "provider" | "tenant" | "total"
 export type Class = 0 | 1 | 2 | 3
 export const classes: ReadonlyArray<Class> = [0, 1, 2, 3]
 
-/** A limit that is absent is `Infinity`. */
+/** The limit of a cap that is none: more than any cost or use can be, and a small integer like all other limits. */
+export const unlimited: number = 2 ** 30 - 1
+
+/** A limit that is absent is {@link unlimited}. */
 export class Cap {
   readonly name: AccountName
   limit: number
@@ -81,50 +84,48 @@ export class Account<T extends Member<T>> {
 
 /**
  * The total with its class limits: the units of a class and all below it never exceed `maxRunning` less the reserves of
- * the classes above. `sums[k]` are the units of class k and below, so an ask of class c adds to sums 0 to c.
+ * the classes above. An ask of class k therefore needs room under the limits of class k and of every higher one.
  */
 export class Total<T extends Member<T>> extends Account<T> {
-  readonly sums: [number, number, number, number] = [0, 0, 0, 0]
+  /** Units held by asks that arrived in each class; they add up to `used`. */
+  readonly units: [number, number, number, number] = [0, 0, 0, 0]
   readonly reserves: ReadonlyArray<number>
-  readonly hasReserves: boolean
+  readonly #hasReserves: boolean
   withheld = 0
 
   constructor(cap: Cap, reserves: ReadonlyArray<number>) {
     super(cap)
     this.reserves = reserves
-    this.hasReserves = reserves.some((units) => units > 0)
+    this.#hasReserves = reserves.some((units) => units > 0)
   }
 
-  /** Limit of class k and below, nothing withheld. */
-  limitOf(k: Class): number {
-    let limit = this.cap.limit
-    for (let above = 0; above < k; above++) limit -= this.reserves[above]!
-    return limit
+  /** Units of class k and all below it. */
+  sumOf(k: Class): number {
+    let sum = 0
+    for (let below: number = k; below < 4; below++) sum += this.units[below]!
+    return sum
   }
 
   override room(arrival: Class): number {
-    const free = this.cap.limit - this.withheld - this.used
-    if (!this.hasReserves) return free
-    let room = free
-    let reserved = 0
+    let room = this.cap.limit - this.withheld - this.used
+    if (!this.#hasReserves) return room
+    let limit = this.cap.limit - this.withheld
     for (let k = 1; k <= arrival; k++) {
-      reserved += this.reserves[k - 1]!
-      room = Math.min(room, this.cap.limit - this.withheld - reserved - this.sums[k]!)
+      limit -= this.reserves[k - 1]!
+      room = Math.min(room, limit - this.sumOf(k as Class))
     }
     return room
   }
 
   override most(arrival: Class): number {
-    return this.limitOf(arrival)
+    let limit = this.cap.limit
+    for (let above = 0; above < arrival; above++) limit -= this.reserves[above]!
+    return limit
   }
 
   add(arrival: Class, units: number): void {
     this.used += units
-    for (let k = 0; k <= arrival; k++) this.sums[k]! += units
-  }
-
-  unitsOf(k: Class): number {
-    return this.sums[k]! - (k < 3 ? this.sums[k + 1]! : 0)
+    this.units[arrival] += units
   }
 
   /** Units above what is left after withholding; nothing is granted while it is above 0. */
@@ -136,12 +137,11 @@ export class Total<T extends Member<T>> extends Account<T> {
 /** The first account, from narrow to wide, without room for `units`; undefined where all have it. */
 export const firstShort = <T extends Member<T>>(
   accounts: ReadonlyArray<Account<T>>,
-  arrival: Class,
   units: number,
 ): Account<T> | undefined => {
   for (let i = 0; i < accounts.length; i++) {
     const account = accounts[i]!
-    if (account.room(arrival) < units) return account
+    if (account.cap.limit - account.used < units) return account
   }
   return undefined
 }
@@ -153,7 +153,7 @@ export const reserve = <T extends Member<T>>(
   arrival: Class,
   units: number,
 ): Account<T> | undefined => {
-  const short = firstShort(accounts, arrival, units)
+  const short = firstShort(accounts, units)
   if (short !== undefined) return short
   if (total.room(arrival) < units) return total
   charge(accounts, total, arrival, units)
@@ -189,7 +189,7 @@ export const neverFits = <T extends Member<T>>(
   units: number,
 ): Account<T> | undefined => {
   for (let i = 0; i < accounts.length; i++) if (accounts[i]!.cap.limit < units) return accounts[i]
-  return total.limitOf(arrival) < units ? total : undefined
+  return total.most(arrival) < units ? total : undefined
 }
 
 /** Shrinks the total under use by `units`; false, and no change, where fewer are left to withhold. */
@@ -217,7 +217,8 @@ export const firstAbove = <T extends Member<T>>(accounts: Iterable<Account<T>>, 
 export const totalAbove = <T extends Member<T>>(total: Total<T>, limit: number): Above | undefined => {
   let allowed = limit
   for (const k of classes) {
-    if (total.sums[k] > allowed) return { name: "total", limit: allowed, use: total.sums[k] }
+    const use = total.sumOf(k)
+    if (use > allowed) return { name: "total", limit: allowed, use }
     allowed -= total.reserves[k]!
   }
   return total.withheld > limit ? { name: "total", limit, use: total.withheld } : undefined

@@ -2,7 +2,7 @@
  * The observed time between two grants while asks wait, as a moving average. Idle time says nothing of capacity, so only
  * gaps that begin and end with somebody in the line count. It reads no clock.
  */
-const window = 32
+const span = 32
 
 export class Pace {
   #lastNanos = NaN
@@ -13,13 +13,13 @@ export class Pace {
   note(now: number, waiting: boolean): void {
     if (!Number.isNaN(this.#lastNanos)) {
       this.#seen++
-      this.#meanNanos += (now - this.#lastNanos - this.#meanNanos) / Math.min(this.#seen, window)
+      this.#meanNanos += (now - this.#lastNanos - this.#meanNanos) / Math.min(this.#seen, span)
     }
     this.#lastNanos = waiting ? now : NaN
   }
 
   /** Nanoseconds between grants; undefined before so many were seen that the mean says something. */
   get intervalNanos(): number | undefined {
-    return this.#seen < window ? undefined : this.#meanNanos
+    return this.#seen < span ? undefined : this.#meanNanos
   }
 }

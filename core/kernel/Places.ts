@@ -2,7 +2,7 @@
  * Where each waiting group stands: in its turn, parked on the account that is short for its head, or waiting for a
  * withholding to end. It moves groups between those places and wakes them; it grants nothing.
  */
-import { type Ask, type Group, nowhere, onAccount, onWithholding } from "./Ask.ts"
+import { type Group, nowhere, onAccount, onWithholding, type WaitingAsk } from "./Ask.ts"
 import { DeadlineOrder } from "./DeadlineOrder.ts"
 import { type Account, classes, type Total } from "./Ledger.ts"
 import { List } from "./List.ts"
@@ -24,7 +24,7 @@ export class Places {
 
   /** A group with its first waiting ask takes its place in the rotation. */
   enter(group: Group): void {
-    this.#newHead(group, group.asks.head!)
+    this.#newHead(group, group.head!)
     this.rotation.attach(group)
   }
 
@@ -34,7 +34,7 @@ export class Places {
     this.unplace(group)
     group.raised = false
     group.bypassed = 0
-    if (group.asks.head === undefined) this.rotation.forget(group)
+    if (group.head === undefined) this.rotation.forget(group)
     else this.enter(group)
   }
 
@@ -43,7 +43,7 @@ export class Places {
     this.#ages.remove(group)
     group.paid = false
     group.account = undefined
-    const head = group.asks.head
+    const head = group.head
     if (head !== undefined && !group.raised) {
       this.#newHead(group, head)
       if (group.place === nowhere) this.rotation.restore(group)
@@ -76,7 +76,7 @@ export class Places {
     for (let account = this.#opened.pop(); account !== undefined; account = this.#opened.pop()) this.#wake(account)
   }
 
-  #newHead(group: Group, head: Ask): void {
+  #newHead(group: Group, head: WaitingAsk): void {
     group.need = head.cost
     if (group.arrival < 2) return
     group.dueNanos = head.sinceNanos + (head.dueNanos - head.sinceNanos) / 2
