@@ -5,7 +5,7 @@
  */
 import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
-import * as Result from "effect/Result"
+import type { Complete, Limits } from "./AdmissionLimits.ts"
 import { unlimited } from "./kernel/Ledger.ts"
 import * as Limit from "./Limits.ts"
 import { InvalidLimits } from "./Refusal.ts"
@@ -14,19 +14,6 @@ import { InvalidLimits } from "./Refusal.ts"
 export type Priority = "emergency" | "control" | "normal" | "notification"
 
 export const priorities: ReadonlyArray<Priority> = ["emergency", "control", "normal", "notification"]
-
-/** What `lower` may lower. A cap that is left out is none; units are what an ask's cost counts. */
-export interface Limits {
-  /** Units held in all, 1 to 1,048,576. */
-  readonly maxRunning: number
-  /** Units held by one tenant, by one provider, and by one tenant at one provider. 1 to `maxRunning`; none by default. */
-  readonly maxPerTenant?: number | undefined
-  readonly maxPerProvider?: number | undefined
-  readonly maxPerPair?: number | undefined
-  /** Asks that wait in all (1,024) and of one tenant (128). 0 to 1,048,576; 0 never waits. */
-  readonly maxQueued?: number | undefined
-  readonly maxQueuedPerTenant?: number | undefined
-}
 
 export interface Options extends Limits {
   /** The longest wait of an ask, above 0 and at most 1 hour; 5 seconds by default. It bounds the wait, not the work. */
@@ -50,12 +37,7 @@ export interface Options extends Limits {
 
 /** Options after the door: complete, and known to obey every rule. Absent caps are `unlimited`. */
 export interface Settings {
-  readonly maxRunning: number
-  readonly maxPerTenant: number
-  readonly maxPerProvider: number
-  readonly maxPerPair: number
-  readonly maxQueued: number
-  readonly maxQueuedPerTenant: number
+  readonly limits: Complete
   readonly maxWaitNanos: number
   /** By class, highest first. */
   readonly reserves: ReadonlyArray<number>
@@ -78,18 +60,16 @@ export const decode = (options: Options): Effect.Effect<Settings, InvalidLimits>
     const cap = (limit: "maxPerTenant" | "maxPerProvider" | "maxPerPair") =>
       options[limit] === undefined ? Effect.succeed(unlimited) : whole(limit, options[limit], 1, maxRunning)
     const maxQueued = yield* whole("maxQueued", options.maxQueued ?? 1_024, 0, Limit.most)
+    const fewer = Math.min(128, maxQueued)
     return {
-      maxRunning,
-      maxPerTenant: yield* cap("maxPerTenant"),
-      maxPerProvider: yield* cap("maxPerProvider"),
-      maxPerPair: yield* cap("maxPerPair"),
-      maxQueued,
-      maxQueuedPerTenant: yield* whole(
-        "maxQueuedPerTenant",
-        options.maxQueuedPerTenant ?? Math.min(128, maxQueued),
-        0,
-        Limit.most,
-      ),
+      limits: {
+        maxRunning,
+        maxPerTenant: yield* cap("maxPerTenant"),
+        maxPerProvider: yield* cap("maxPerProvider"),
+        maxPerPair: yield* cap("maxPerPair"),
+        maxQueued,
+        maxQueuedPerTenant: yield* whole("maxQueuedPerTenant", options.maxQueuedPerTenant ?? fewer, 0, Limit.most),
+      },
       maxWaitNanos: 1e6 * (yield* Effect.fromResult(
         Limit.duration(system, "maxWait", options.maxWait ?? "5 seconds", hourMillis),
       )),
@@ -138,40 +118,3 @@ const reserves = (
     if (sum >= maxRunning) return yield* Effect.fail(bad("reserved", "below maxRunning in all", sum))
     return units
   })
-
-/** The limits that `lower` takes, with the least that each may be. */
-const lowerable: ReadonlyArray<readonly [keyof Limits, number]> = [
-  ["maxRunning", 1],
-  ["maxPerTenant", 1],
-  ["maxPerProvider", 1],
-  ["maxPerPair", 1],
-  ["maxQueued", 0],
-  ["maxQueuedPerTenant", 0],
-]
-
-/** What limits would be after lowering; an omitted one stays, and none may rise. `reservedSum` stays below the total. */
-export const decodeLower = (
-  next: Partial<Limits>,
-  current: Required<{ [K in keyof Limits]: number }>,
-  reservedSum: number,
-): Result.Result<Required<{ [K in keyof Limits]: number }>, InvalidLimits> => {
-  const bad = (limit: string, rule: string, value: unknown) =>
-    Result.fail(new InvalidLimits({ system, limit, rule, value }))
-  const unknown = Object.keys(next).find((name) => !lowerable.some(([limit]) => limit === name))
-  if (unknown !== undefined) return bad(unknown, `one of ${lowerable.map(([limit]) => limit).join(", ")}`, unknown)
-  const lowered = { ...current }
-  for (const [limit, min] of lowerable) {
-    const value = next[limit]
-    if (value === undefined) continue
-    const max = Math.min(current[limit], Limit.most)
-    const checked = Limit.count(system, limit, value, { min, max })
-    if (Result.isFailure(checked)) {
-      return bad(limit, `a whole number from ${min} to ${max}, since limits only fall`, value)
-    }
-    lowered[limit] = value
-  }
-  if (lowered.maxRunning <= reservedSum) {
-    return bad("maxRunning", `above the ${reservedSum} reserved`, lowered.maxRunning)
-  }
-  return Result.succeed(lowered)
-}

@@ -2,7 +2,8 @@
  * What an Admission tells of itself: counts for everybody, and names for operators alone. Owns nothing.
  */
 import type * as Duration from "effect/Duration"
-import { type Limits, priorities, type Priority, type Settings } from "./AdmissionOptions.ts"
+import type { Limits } from "./AdmissionLimits.ts"
+import { priorities, type Priority, type Settings } from "./AdmissionOptions.ts"
 import * as Deadline from "./Deadline.ts"
 import type { Ask } from "./kernel/Ask.ts"
 import { type Class, classes } from "./kernel/Ledger.ts"

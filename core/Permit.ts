@@ -3,11 +3,12 @@
  *
  * A permit has a single owner and goes back once; the scope that it was entered in gives it back if nobody did before.
  */
-import type * as Effect from "effect/Effect"
+import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
 import type { Priority } from "./AdmissionOptions.ts"
 import { priorities } from "./AdmissionOptions.ts"
 import * as Kernel from "./kernel/Ask.ts"
+import type { Class } from "./kernel/Ledger.ts"
 
 /** What a caller wants to enter with. */
 export interface Ask {
@@ -28,15 +29,18 @@ export interface Permit {
   readonly cost: number
 }
 
+/** What a caller's fiber goes on with; the types are those of the call that waits for it. */
+export type Answer = Effect.Effect<unknown, unknown, unknown>
+
 /** An ask that may wait, with its caller: how it is told, and by what effect it goes on. */
 export class Ticket extends Kernel.WaitingAsk {
   /** What the caller's fiber goes on with once granted. */
-  body: Effect.Effect<unknown, unknown, unknown> | undefined = undefined
+  body: Answer | undefined = undefined
   /** The answer, where it was decided before the fiber could be resumed. */
-  answer: Effect.Effect<unknown, unknown, unknown> | undefined = undefined
+  answer: Answer | undefined = undefined
   /** Which of the two bounds its due instant is: the fiber's deadline, or `maxWait`. */
   byDeadline = false
-  resume: ((effect: Effect.Effect<unknown, unknown, unknown>) => void) | undefined = undefined
+  resume: ((effect: Answer) => void) | undefined = undefined
 }
 
 /** What an exit finalizer stands over: empty until the ask is in the line or through. */
@@ -75,3 +79,27 @@ export class PermitOf implements Permit {
     return own.#owner === owner ? { ask: own.#ask, scope: own.#scope } : undefined
   }
 }
+
+/** The class of a priority; undefined where it is none. */
+export const arrivalOf = (priority: unknown): Class | undefined => {
+  switch (priority) {
+    case undefined:
+    case "normal":
+      return 2
+    case "emergency":
+      return 0
+    case "control":
+      return 1
+    case "notification":
+      return 3
+    default:
+      return undefined
+  }
+}
+
+/** Waits for the answer to a ticket, which may have been decided before its fiber came to this step. */
+export const awaitAnswer = (ticket: Ticket): Effect.Effect<never> =>
+  Effect.callback((resume) => {
+    if (ticket.answer !== undefined) resume(ticket.answer as Effect.Effect<never>)
+    else ticket.resume = resume as (effect: Answer) => void
+  })

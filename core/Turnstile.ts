@@ -10,44 +10,35 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import type * as Fiber from "effect/Fiber"
 import * as Result from "effect/Result"
-import { decodeLower, type Limits, priorities, type Settings } from "./AdmissionOptions.ts"
+import { AdmissionLimits, type Limits } from "./AdmissionLimits.ts"
+import { priorities, type Settings } from "./AdmissionOptions.ts"
 import * as Refused from "./AdmissionRefused.ts"
 import * as Snapshot from "./AdmissionSnapshot.ts"
 import { Alarm } from "./Alarm.ts"
 import * as Deadline from "./Deadline.ts"
+import { type Drain, Drains } from "./Drains.ts"
 import { type Ask as KernelAsk, type Group, Pair, type WaitingAsk } from "./kernel/Ask.ts"
 import { Keys } from "./kernel/Keys.ts"
 import * as LeaseState from "./kernel/LeaseState.ts"
 import * as Ledger from "./kernel/Ledger.ts"
-import { Line, type Refusal } from "./kernel/Line.ts"
+import { Line } from "./kernel/Line.ts"
 import * as Limit from "./Limits.ts"
-import { type Ask, type Lease, Ticket } from "./Permit.ts"
-import { InvalidLimits, InvalidRequest } from "./Refusal.ts"
+import { type Answer, arrivalOf, type Ask, awaitAnswer, type Lease, Ticket } from "./Permit.ts"
+import { type InvalidLimits, InvalidRequest } from "./Refusal.ts"
 import { Transition } from "./Transition.ts"
 
 /** In place of an instant: the clock has not been read. */
 const unread = -1
 
-type Answer = Effect.Effect<unknown, unknown, unknown>
-
-/** A drain that is waited for. */
-interface Drain {
-  readonly startedNanos: number
-  readonly dueNanos: number
-  refused: number
-  readonly report: (report: Snapshot.DrainReport) => void
-}
-
 export class Turnstile {
   readonly #clock: Clock.Clock
   readonly #settings: Settings
-  #limits: Required<{ [K in keyof Limits]: number }>
-  readonly #caps: Readonly<Record<Refused.AccountName, Ledger.Cap>>
+  readonly #limits: AdmissionLimits
   readonly #line: Line
   readonly #transition: Transition<WaitingAsk>
   readonly #alarm: Alarm
   readonly #totals = Snapshot.totals()
-  readonly #drains = new Set<Drain>()
+  readonly #drains = new Drains()
   #state: Snapshot.AdmissionSnapshot["state"] = "open"
   #closedNanos = 0
   #lastContext: Context.Context<never> | undefined = undefined
@@ -56,22 +47,9 @@ export class Turnstile {
   constructor(settings: Settings, fiber: Fiber.Fiber<unknown, unknown>) {
     this.#clock = fiber.getRef(Clock.Clock)
     this.#settings = settings
-    this.#limits = {
-      maxRunning: settings.maxRunning,
-      maxPerTenant: settings.maxPerTenant,
-      maxPerProvider: settings.maxPerProvider,
-      maxPerPair: settings.maxPerPair,
-      maxQueued: settings.maxQueued,
-      maxQueuedPerTenant: settings.maxQueuedPerTenant,
-    }
-    this.#caps = {
-      pair: new Ledger.Cap("pair", settings.maxPerPair),
-      provider: new Ledger.Cap("provider", settings.maxPerProvider),
-      tenant: new Ledger.Cap("tenant", settings.maxPerTenant),
-      total: new Ledger.Cap("total", settings.maxRunning),
-    }
-    const bounds = { ...this.#limits, maxBypass: settings.maxBypass }
-    this.#line = new Line(new Keys(this.#caps), new Ledger.Total<Group>(this.#caps.total, settings.reserves), bounds)
+    this.#limits = new AdmissionLimits(settings.limits, settings.maxBypass)
+    const { bounds, caps } = this.#limits
+    this.#line = new Line(new Keys(caps), new Ledger.Total<Group>(caps.total, settings.reserves), bounds)
     const context = fiber.context
     this.#transition = new Transition({
       delivery: this.#line.answers,
@@ -88,7 +66,7 @@ export class Turnstile {
     fiber: Fiber.Fiber<unknown, unknown>,
     body: Effect.Effect<A, E, R>,
   ): Effect.Effect<A, E | Refused.AdmissionRefused | InvalidRequest, R> {
-    const arrival = classOf(ask.priority)
+    const arrival = arrivalOf(ask.priority)
     const cost = ask.cost === undefined ? 1 : ask.cost
     const pair = this.#pair(ask, arrival, cost)
     if (!(pair instanceof Pair)) return Effect.fail(pair)
@@ -98,7 +76,7 @@ export class Turnstile {
     if (deadline !== undefined) {
       now = this.#now()
       due = Deadline.onClock(deadline, this.#clock)
-      if (due <= now) return Effect.fail(this.#tooOld(pair, arrival!, cost))
+      if (!(due > now)) return Effect.fail(this.#tooOld(pair, arrival!, cost))
     }
     lease.ask = this.#line.pass(pair, arrival!, cost)
     if (lease.ask === undefined) return this.#stand(lease, new Ticket(pair, arrival!, cost), now, due, body)
@@ -133,7 +111,7 @@ export class Turnstile {
       this.#after()
       return body
     }
-    const refusal = verdict === undefined ? this.#tooLate(ticket, now) : this.#refusal(verdict, ticket.cost)
+    const refusal = verdict === undefined ? this.#tooLate(ticket, now) : Refused.fromVerdict(verdict, ticket.cost)
     if (refusal === undefined) ticket.body = body
     this.#after()
     return refusal === undefined ? awaitAnswer(ticket) : Effect.fail(this.#refuse(refusal))
@@ -144,27 +122,22 @@ export class Turnstile {
     lease: Lease,
     ask: Ask,
   ): Effect.Effect<void, Refused.WouldWait | Refused.NeverFits | Refused.Closed | InvalidRequest> {
-    const arrival = classOf(ask.priority)
+    const arrival = arrivalOf(ask.priority)
     const cost = ask.cost === undefined ? 1 : ask.cost
     const pair = this.#pair(ask, arrival, cost)
     if (!(pair instanceof Pair)) return Effect.fail(pair)
     lease.ask = this.#line.pass(pair, arrival!, cost)
-    const verdict = lease.ask === undefined ? this.#tryStand(lease, new Ticket(pair, arrival!, cost)) : undefined
-    if (verdict === undefined) {
-      this.#totals.granted++
-      return Effect.void
-    }
-    const refusal = verdict.kind === "short"
-      ? new Refused.WouldWait({ account: verdict.account })
-      : this.#refusal(verdict, cost) as Refused.NeverFits
-    return Effect.fail(this.#refuse(refusal))
+    const refusal = lease.ask === undefined ? this.#tryStand(lease, new Ticket(pair, arrival!, cost)) : undefined
+    if (refusal !== undefined) return Effect.fail(this.#refuse(refusal))
+    this.#totals.granted++
+    return Effect.void
   }
 
-  #tryStand(lease: Lease, ticket: Ticket): Refusal | undefined {
+  #tryStand(lease: Lease, ticket: Ticket): Refused.WouldWait | Refused.NeverFits | undefined {
     lease.ask = ticket
     const verdict = this.#line.ask(ticket, this.#now(), false)
     this.#after()
-    return verdict
+    return verdict === undefined ? undefined : Refused.fromVerdict(verdict, ticket.cost)
   }
 
   /** The record of an ask that keeps every rule; or why it may not come. */
@@ -210,12 +183,12 @@ export class Turnstile {
     if (ask.state !== LeaseState.Held) return false
     this.#line.giveBack(ask, this.#nowIfWaiting())
     this.#totals.released++
-    if (this.#line.isBusy || this.#drains.size > 0) this.#after()
+    if (this.#line.isBusy || !this.#drains.isEmpty) this.#after()
     return true
   }
 
   snapshot(): Snapshot.AdmissionSnapshot {
-    return Snapshot.of(this.#line, finite(this.#limits), this.#state, this.#totals, this.#settings.labels)
+    return Snapshot.of(this.#line, this.#limits.given, this.#state, this.#totals, this.#settings.labels)
   }
 
   holders(): ReadonlyArray<Snapshot.Holder> {
@@ -225,29 +198,20 @@ export class Turnstile {
   }
 
   lower(next: Partial<Limits>): Result.Result<void, InvalidLimits | Refused.BelowUse> {
-    const reserved = this.#settings.reserves.reduce((sum, units) => sum + units, 0)
-    const decoded = decodeLower(next, this.#limits, reserved)
-    if (Result.isFailure(decoded)) return Result.fail(decoded.failure)
-    const limits = decoded.success
-    const above = this.#aboveUse(limits)
-    if (above !== undefined) return Result.fail(above)
-    this.#limits = limits
-    this.#caps.total.limit = limits.maxRunning
-    this.#caps.tenant.limit = limits.maxPerTenant
-    this.#caps.provider.limit = limits.maxPerProvider
-    this.#caps.pair.limit = limits.maxPerPair
-    this.#line.bounds.maxQueued = limits.maxQueued
-    this.#line.bounds.maxQueuedPerTenant = limits.maxQueuedPerTenant
-    this.#line.review(this.#now())
+    const lowered = this.#limits.lower(next, this.#line)
+    if (Result.isSuccess(lowered)) this.#line.review(this.#now())
     this.#after()
-    return Result.succeed(undefined)
+    return lowered
   }
 
   /** Takes units out of the total, or says why not. */
   withhold(units: number): InvalidRequest | undefined {
     const max = this.#line.total.cap.limit - this.#line.total.withheld
-    const rule = Limit.wholeRule(units, { min: 1, max })
-    if (rule !== undefined) return new InvalidRequest({ field: "units", rule, value: units })
+    const wrong = Limit.wholeRule(units, { min: 1, max })
+    if (wrong !== undefined) {
+      const rule = max === 0 ? "absent, since nothing is left to withhold" : wrong
+      return new InvalidRequest({ field: "units", rule, value: units })
+    }
     this.#line.withhold(units, this.#now())
     this.#after()
     return undefined
@@ -265,16 +229,17 @@ export class Turnstile {
       const due = Deadline.onClock(deadline, this.#clock)
       const drain: Drain = {
         startedNanos: now,
-        dueNanos: Number.isNaN(due) ? now : due,
+        dueNanos: due > now ? due : now,
         refused: 0,
         report: (report) => resume(Effect.succeed(report)),
       }
       this.#drains.add(drain)
       this.#stopAsking(now)
       if (this.#settings.drainWaiting === "refuse") this.#refuseWaiting(now)
+      if (drain.dueNanos === now) this.#endDrains(now)
       this.#after()
       return Effect.sync(() => {
-        this.#drains.delete(drain)
+        this.#drains.remove(drain)
         this.#after()
       })
     })
@@ -286,36 +251,49 @@ export class Turnstile {
     this.#stopAsking(now)
     this.#state = "closed"
     this.#refuseWaiting(now)
-    for (const drain of this.#drains) this.#finish(drain, now)
+    this.#report(Infinity, now)
     this.#after()
     return this.#transition.idle
   })
 
   // --- after a step
 
-  /** Tells whoever was answered, reports finished drains, and sets the alarm for the next instant of interest. */
+  /** Tells whoever was answered, ends drains that have nothing left to wait for, and sets the alarm. */
   #after(): void {
     this.#transition.flush()
-    let next = this.#line.nextDue
-    if (this.#drains.size > 0) {
-      const idle = this.#line.held.size === 0 && this.#line.waiting === 0
-      for (const drain of this.#drains) {
-        if (idle) this.#finish(drain, this.#now())
-        else next = Math.min(next, drain.dueNanos)
-      }
+    if (!this.#drains.isEmpty && this.#line.held.size === 0 && this.#line.waiting === 0) {
+      this.#report(Infinity, this.#now())
     }
-    this.#alarm.set(next)
+    this.#alarm.set(Math.min(this.#line.nextDue, this.#drains.nextDue))
   }
 
   #ring(): void {
     const now = this.#now()
     this.#line.expire(now)
-    for (const drain of this.#drains) {
-      if (drain.dueNanos > now) continue
-      this.#refuseWaiting(now)
-      this.#finish(drain, now)
-    }
+    if (this.#drains.nextDue <= now) this.#endDrains(now)
     this.#after()
+  }
+
+  /** The time of some drain is over: whoever still waits is refused. */
+  #endDrains(now: number): void {
+    this.#refuseWaiting(now)
+    this.#report(now, now)
+  }
+
+  #report(upToNanos: number, now: number): void {
+    this.#state = "closed"
+    this.#line.stamp(now)
+    this.#drains.finish(upToNanos, now, this.#line.total.used, () => Snapshot.holders(this.#line, now))
+  }
+
+  #stopAsking(now: number): void {
+    if (this.#state !== "open") return
+    this.#state = "draining"
+    this.#closedNanos = now
+  }
+
+  #refuseWaiting(now: number): void {
+    this.#drains.noteRefused(this.#line.refuseAll(now))
   }
 
   #tell(ticket: Ticket): void {
@@ -334,7 +312,7 @@ export class Turnstile {
         this.#totals.granted++
         return ticket.body
       case LeaseState.Expired: {
-        const waited = Deadline.nanos(ticket.dueNanos - ticket.sinceNanos)
+        const waited = Deadline.nanos(this.#now() - ticket.sinceNanos)
         const bound = ticket.byDeadline ? "deadline" : "maxWait"
         return Effect.fail(
           this.#refuse(new Refused.WaitExpired({ waited, bound, account: this.#line.shortOf(ticket) })),
@@ -342,35 +320,11 @@ export class Turnstile {
       }
       case LeaseState.Refused: {
         const never = this.#line.neverFits(ticket)
-        return Effect.fail(this.#refuse(never === undefined ? this.#closed() : this.#refusal(never, ticket.cost)))
+        return Effect.fail(this.#refuse(never === undefined ? this.#closed() : Refused.fromVerdict(never, ticket.cost)))
       }
       default:
         return undefined
     }
-  }
-
-  #finish(drain: Drain, now: number): void {
-    this.#drains.delete(drain)
-    this.#state = "closed"
-    const held = this.#line.total.used
-    drain.report({
-      clean: this.#line.held.size === 0,
-      held,
-      holders: Snapshot.holders(this.#line, now),
-      refused: drain.refused,
-      waited: Deadline.nanos(now - drain.startedNanos),
-    })
-  }
-
-  #stopAsking(now: number): void {
-    if (this.#state !== "open") return
-    this.#state = "draining"
-    this.#closedNanos = now
-  }
-
-  #refuseWaiting(now: number): void {
-    const refused = this.#line.refuseAll(now)
-    for (const drain of this.#drains) drain.refused += refused
   }
 
   #tooLate(ticket: Ticket, now: number): Refused.TooLate | undefined {
@@ -381,32 +335,6 @@ export class Turnstile {
     if (estimate <= remaining) return undefined
     this.#line.withdraw(ticket)
     return new Refused.TooLate({ estimate: Deadline.nanos(estimate), remaining: Deadline.nanos(remaining) })
-  }
-
-  #aboveUse(limits: Required<{ [K in keyof Limits]: number }>): Refused.BelowUse | undefined {
-    const { keys, total, waiting } = this.#line
-    const accounts = function* () {
-      for (const pair of keys.pairs()) if (pair.account !== undefined) yield pair.account
-    }
-    const above = Ledger.totalAbove(total, limits.maxRunning) ??
-      Ledger.firstAbove(accounts(), limits.maxPerPair) ??
-      Ledger.firstAbove([...keys.providers.values()].map((each) => each.account), limits.maxPerProvider) ??
-      Ledger.firstAbove([...keys.tenants.values()].map((each) => each.account), limits.maxPerTenant)
-    if (above !== undefined) return new Refused.BelowUse({ account: above.name, limit: above.limit, use: above.use })
-    if (waiting > limits.maxQueued) {
-      return new Refused.BelowUse({ account: "queue", limit: limits.maxQueued, use: waiting })
-    }
-    const limit = limits.maxQueuedPerTenant
-    for (const { queued } of keys.tenants.values()) {
-      if (queued > limit) return new Refused.BelowUse({ account: "tenantQueue", limit, use: queued })
-    }
-    return undefined
-  }
-
-  #refusal(verdict: Refusal, cost: number): Refused.NeverFits | Refused.QueueFull {
-    return verdict.kind === "full"
-      ? new Refused.QueueFull(verdict)
-      : new Refused.NeverFits({ account: verdict.account, cost, limit: verdict.kind === "never" ? verdict.limit : 0 })
   }
 
   #closed(): Refused.Closed {
@@ -428,30 +356,3 @@ export class Turnstile {
     return this.#line.waiting === 0 ? 0 : this.#now()
   }
 }
-
-const awaitAnswer = (ticket: Ticket): Effect.Effect<never, never, never> =>
-  Effect.callback((resume) => {
-    // The answer may have been decided between the ask and this step of its fiber.
-    if (ticket.answer !== undefined) resume(ticket.answer as Effect.Effect<never>)
-    else ticket.resume = resume as (effect: Answer) => void
-  })
-
-const classOf = (priority: unknown): Ledger.Class | undefined => {
-  switch (priority) {
-    case undefined:
-    case "normal":
-      return 2
-    case "emergency":
-      return 0
-    case "control":
-      return 1
-    case "notification":
-      return 3
-    default:
-      return undefined
-  }
-}
-
-/** The limits that are set; one that is none is left out. */
-const finite = (limits: Required<{ [K in keyof Limits]: number }>): Limits =>
-  Object.fromEntries(Object.entries(limits).filter(([, value]) => value !== Ledger.unlimited)) as never as Limits

@@ -4,6 +4,7 @@
  * One namespace a noun; each is also an entry point of its own, such as `holdfast/Admission`.
  */
 export * as Admission from "./Admission.ts"
+export * as AdmissionLimits from "./AdmissionLimits.ts"
 export * as AdmissionOptions from "./AdmissionOptions.ts"
 export * as AdmissionRefused from "./AdmissionRefused.ts"
 export * as AdmissionSnapshot from "./AdmissionSnapshot.ts"

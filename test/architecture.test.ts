@@ -30,10 +30,12 @@ const ranks: Architecture.Ranks = {
   "core/Transition.ts": 2,
   "core/Alarm.ts": 2,
   "core/Lease.ts": 2.5,
-  "core/AdmissionOptions.ts": 3,
   "core/AdmissionRefused.ts": 3,
-  "core/Permit.ts": 3.1,
-  "core/AdmissionSnapshot.ts": 3.1,
+  "core/AdmissionLimits.ts": 3.1,
+  "core/AdmissionOptions.ts": 3.2,
+  "core/Permit.ts": 3.3,
+  "core/AdmissionSnapshot.ts": 3.3,
+  "core/Drains.ts": 3.4,
   "core/Turnstile.ts": 3.5,
   "core/Owner.ts": 3,
   "core/Flight.ts": 3,
@@ -65,7 +67,7 @@ const ranks: Architecture.Ranks = {
 }
 
 /** Nouns of core that users never need. */
-const internal: readonly string[] = ["core/Transition.ts", "core/Alarm.ts", "core/Turnstile.ts"]
+const internal: readonly string[] = ["core/Transition.ts", "core/Alarm.ts", "core/Drains.ts", "core/Turnstile.ts"]
 
 /** Code lines: without comments and blanks. */
 const budgets: Architecture.Budgets = {

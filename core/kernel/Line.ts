@@ -21,14 +21,31 @@ export interface Bounds {
   readonly maxBypass: number
 }
 
-/** Why an ask was not granted. `short` is also the answer to one that may not wait. */
-export type Refusal =
-  | { readonly kind: "never"; readonly account: AccountName; readonly limit: number }
-  | { readonly kind: "full"; readonly scope: "all" | "tenant"; readonly limit: number }
-  | { readonly kind: "short"; readonly account: AccountName }
+/** No release can ever make room. */
+export interface Never {
+  readonly kind: "never"
+  readonly account: AccountName
+  readonly limit: number
+}
+
+/** No place to wait. */
+export interface Full {
+  readonly kind: "full"
+  readonly scope: "all" | "tenant"
+  readonly limit: number
+}
+
+/** No room now, for an ask that may not wait. */
+export interface Short {
+  readonly kind: "short"
+  readonly account: AccountName
+}
+
+/** Why an ask was not granted. */
+export type Refusal = Never | Full | Short
 
 /** Undefined is granted or waiting: the ask's state says which. */
-export type Verdict = Refusal | undefined
+type Verdict = Refusal | undefined
 
 export class Line {
   readonly keys: Keys
@@ -85,6 +102,8 @@ export class Line {
   }
 
   /** Grants at once, lets wait, or refuses; a refusal leaves every account and the order of the line as they were. */
+  ask(ask: WaitingAsk, now: number, mayWait: true): Never | Full | undefined
+  ask(ask: WaitingAsk, now: number, mayWait: false): Never | Short | undefined
   ask(ask: WaitingAsk, now: number, mayWait: boolean): Verdict {
     this.stamp(now)
     this.keys.hold(ask.pair)
@@ -167,7 +186,7 @@ export class Line {
   }
 
   /** The limit that makes an ask impossible, if one does. */
-  neverFits(ask: Ask): Refusal | undefined {
+  neverFits(ask: Ask): Never | undefined {
     const never = Ledger.neverFits(ask.pair.accountsOf(ask.arrival), this.total, ask.arrival, ask.cost)
     return never === undefined ? undefined : { kind: "never", account: never.name, limit: never.most(ask.arrival) }
   }
