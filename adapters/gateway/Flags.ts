@@ -59,6 +59,9 @@ export const parse = (args: ReadonlyArray<string>): Effect.Effect<Flags, Invalid
       }
       given.set(flag, value)
     }
+    if (given.has("--demo") && given.has("--config")) {
+      return yield* new InvalidFlag({ flag: "--demo", rule: "runs on the embedded configuration alone" })
+    }
     return {
       config: given.get("--config"),
       port: yield* portOf("--port", given.get("--port")),

@@ -1,7 +1,9 @@
 /**
  * One request of `node:http` answered by a WHATWG handler. It owns the response until it has ended or is cut.
  *
- * Bytes are asked of the handler's body only when the last ones fitted into the socket's buffer.
+ * Bytes are asked of the handler's body only when the last ones fitted into the socket's buffer. A client that leaves is
+ * noticed at once, with one exception that lies in TCP: while more than 64 KiB of its upload wait unread, nothing after
+ * them is seen, so it is noticed when somebody reads on or the handler gives up.
  */
 import type * as http from "node:http"
 import { fromReadable, writeTo } from "./ByteStream.ts"
@@ -35,7 +37,9 @@ export const answerer =
       if (!response.writableFinished) gone.abort()
     })
     response.on("error", () => gone.abort())
-    handler(requestOf(request, response, expectsContinue), infoOf(request, gone.signal))
+    const answered = async (): Promise<Response> =>
+      handler(requestOf(request, response, expectsContinue), infoOf(request, gone.signal))
+    answered()
       .catch(() => new Response(null, { status: 500 }))
       .then((answer) => send(request, response, answer))
       // The body failed after the head was sent: only a cut connection tells the client that it is not whole.

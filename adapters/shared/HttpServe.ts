@@ -68,7 +68,12 @@ export const serve = (options: Options): Effect.Effect<Served, ServeFailed, Scop
     const open = new Set<http.ServerResponse>()
     const listener = (expectsContinue: boolean) => (request: http.IncomingMessage, response: http.ServerResponse) => {
       open.add(response)
-      response.once("close", () => open.delete(response))
+      response.once("close", () => {
+        open.delete(response)
+        // One that was answering when the close began is idle only from here on.
+        if (!server.listening) setImmediate(() => server.closeIdleConnections())
+      })
+      if (!server.listening) response.setHeader("connection", "close")
       answer(request, response, expectsContinue)
     }
     server.on("request", listener(false))
@@ -84,9 +89,9 @@ export const serve = (options: Options): Effect.Effect<Served, ServeFailed, Scop
       else sockets.add(socket)
       socket.once("close", () => sockets.delete(socket))
     })
-    yield* Effect.acquireRelease(listen(server, options), () => closed(server, sockets, true))
+    yield* Effect.acquireRelease(listen(server, options), () => close(server, open, sockets))
     const address = server.address() as AddressInfo
-    return { host: options.host, port: address.port, close: closed(server, sockets, false) }
+    return { host: options.host, port: address.port, close: close(server, open, []) }
   })
 
 /** Whether an error in what the client sends is about this request: otherwise an answer would be taken for another's. */
@@ -103,11 +108,17 @@ const listen = (server: http.Server, options: Options): Effect.Effect<void, Serv
     server.listen({ host: options.host, port: options.port }, () => resume(Effect.void))
   })
 
-const closed = (server: http.Server, sockets: ReadonlySet<Socket>, cut: boolean): Effect.Effect<void> =>
+/** Stops listening, tells those who are being answered that it is the last time, and cuts the given connections. */
+const close = (
+  server: http.Server,
+  open: ReadonlySet<http.ServerResponse>,
+  cut: Iterable<Socket>,
+): Effect.Effect<void> =>
   Effect.callback<void>((resume) => {
     server.close(() => resume(Effect.void))
-    if (cut) { for (const socket of sockets) socket.destroy() }
-    else server.closeIdleConnections()
+    for (const response of open) if (!response.headersSent) response.setHeader("connection", "close")
+    for (const socket of cut) socket.destroy()
+    server.closeIdleConnections()
   })
 
 const statusOf = (error: NodeJS.ErrnoException): number => {

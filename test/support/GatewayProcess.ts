@@ -129,7 +129,8 @@ export const start = async (config?: unknown, env: Readonly<Record<string, strin
     port: portOf("gateway"),
     operatorPort: portOf("operator"),
     prints,
-    signal: (name) => void child.kill(name),
+    // Deno reports a child that it signalled by `child.kill` as ended by that signal, whatever its exit status was.
+    signal: (name) => void process.kill(child.pid!, name),
     ended,
     output: () => text.output,
     errors: () => text.errors,

@@ -1,0 +1,293 @@
+/** The parts of the gateway that need no process: reading targets, framing, headers, flags and configurations; answers. */
+import { assert, describe, it } from "@effect/vitest"
+import * as Deferred from "effect/Deferred"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Fiber from "effect/Fiber"
+import * as Redacted from "effect/Redacted"
+import * as Scope from "effect/Scope"
+import * as Exit from "effect/Exit"
+import * as TestClock from "effect/testing/TestClock"
+import * as Answers from "../../adapters/gateway/Answers.ts"
+import * as Bodies from "../../adapters/gateway/Bodies.ts"
+import * as Config from "../../adapters/gateway/Config.ts"
+import * as Flags from "../../adapters/gateway/Flags.ts"
+import * as Framing from "../../adapters/gateway/Framing.ts"
+import * as HeaderFields from "../../adapters/gateway/HeaderFields.ts"
+import * as Target from "../../adapters/gateway/Target.ts"
+import * as Tenants from "../../adapters/gateway/Tenants.ts"
+import * as Traffic from "../../adapters/gateway/Traffic.ts"
+import * as Refused from "../../core/AdmissionRefused.ts"
+import * as Deadline from "../../core/Deadline.ts"
+
+describe("a target", () => {
+  it.effect.each([
+    ["/up", "up", "/"],
+    ["/up/", "up", "/"],
+    ["/up?a=1", "up", "/?a=1"],
+    ["/up/a/b.c;d/~e?f=/../&g=%2e%2e", "up", "/a/b.c;d/~e?f=/../&g=%2e%2e"],
+    ["/Up.2_x-y/...", "Up.2_x-y", "/..."],
+    ["/up/a%2Fb/..c/c../.d", "up", "/a%2Fb/..c/c../.d"],
+    ["/up//a//", "up", "//a//"],
+  ])(
+    "%s is provider and path",
+    ([raw, provider, path]) =>
+      Effect.map(
+        Target.parse(raw!, 100),
+        (target) => assert.deepStrictEqual(target, { provider: provider!, path: path! }),
+      ),
+  )
+
+  it.effect("of more bytes than the limit is told by number", () =>
+    Effect.map(
+      Effect.flip(Target.parse(`/up/${"a".repeat(97)}`, 100)),
+      (error) => assert.strictEqual(error.message, "the request target has 101 bytes of 100"),
+    ))
+})
+
+describe("framing", () => {
+  it.effect("is the announced length, chunked, or nothing", () =>
+    Effect.gen(function* () {
+      assert.deepStrictEqual(yield* Framing.read("POST", [["Content-Length", "12"]], 9), { bytes: 12 })
+      assert.deepStrictEqual(yield* Framing.read("POST", [["transfer-encoding", "Chunked"]], 9), { bytes: undefined })
+      assert.deepStrictEqual(yield* Framing.read("DELETE", [], 9), { bytes: 0 })
+      assert.deepStrictEqual(yield* Framing.read("GET", [["content-length", "0"]], 9), { bytes: 0 })
+    }))
+
+  it.effect.each(["", " 1", "1 ", "1e3", "١", "1_0", "9".repeat(16)])(
+    "has no length of %j",
+    (length) =>
+      Effect.map(
+        Effect.flip(Framing.read("POST", [["content-length", length]], 9)),
+        (error) => assert.strictEqual(error._tag, "BadFraming"),
+      ),
+  )
+})
+
+describe("header lines", () => {
+  it("of the client give way to the provider's own, whatever their case", () => {
+    const fields = HeaderFields.toProvider([["X-Key", "theirs"], ["x_key", "theirs"], ["A", "1"]], undefined, [
+      ["x-key", "ours"],
+    ])
+    assert.deepStrictEqual(fields, [["a", "1"], ["via", "1.1 holdfast"], ["x-key", "ours"]])
+  })
+
+  it("that Connection names do not cross, in either direction and over several lines", () => {
+    const fields = [["Connection", "a , B"], ["connection", "c"], ["A", "1"], ["b", "2"], ["C", "3"], [
+      "D",
+      "4",
+    ]] as const
+    assert.deepStrictEqual(HeaderFields.toProvider(fields, undefined, []), [["d", "4"], ["via", "1.1 holdfast"]])
+    assert.deepStrictEqual(HeaderFields.toClient(fields), [["D", "4"], ["via", "1.1 holdfast"]])
+  })
+
+  it("that a trusted proxy names the tenant with stay at the gateway", () =>
+    assert.deepStrictEqual(HeaderFields.toProvider([["X-Who", "alpha"]], "x-who", []), [["via", "1.1 holdfast"]]))
+})
+
+describe("tenants", () => {
+  const tenant = { name: "alpha", providers: new Set(["up"]) }
+
+  it.effect("behind a proxy are believed from an IPv4 address inside an IPv6 one, and from no other", () =>
+    Effect.gen(function* () {
+      const options = { header: "x-who", addresses: new Set(["10.0.0.7"]), tenants: new Map([["alpha", tenant]]) }
+      const { resolve } = Tenants.byProxy(options)
+      const fields = [["X-Who", "alpha"]] as const
+      assert.strictEqual(yield* resolve({ fields, peer: "10.0.0.7" }), tenant)
+      assert.strictEqual(yield* resolve({ fields, peer: "::ffff:10.0.0.7" }), tenant)
+      for (const peer of ["10.0.0.70", "::ffff:a00:7", "::10.0.0.7", ""]) {
+        assert.strictEqual((yield* Effect.flip(resolve({ fields, peer })))._tag, "Unauthenticated")
+      }
+    }))
+
+  it.effect("with no token configured are nobody", () =>
+    Effect.map(
+      Effect.flip(Tenants.byToken([]).resolve({ fields: [["authorization", "Bearer x"]], peer: "" })),
+      (error) => assert.strictEqual(error.message, "a request must carry one known bearer token"),
+    ))
+})
+
+describe("answers", () => {
+  const second = Duration.seconds(1)
+  const table: ReadonlyArray<readonly [Answers.Refused, number, string | null]> = [
+    [new Refused.QueueFull({ scope: "tenant", limit: 3 }), 429, "1"],
+    [new Refused.QueueFull({ scope: "all", limit: 3 }), 503, "1"],
+    [new Refused.NeverFits({ account: "total", cost: 2, limit: 1 }), 503, "60"],
+    [new Refused.WaitExpired({ waited: second, bound: "maxWait", account: "total" }), 503, "1"],
+    [new Refused.WaitExpired({ waited: second, bound: "deadline", account: "total" }), 504, "1"],
+    [new Refused.TooLate({ estimate: Duration.seconds(9.5), remaining: second }), 503, "9"],
+    [new Refused.Closed({ state: "draining", since: second }), 503, "1"],
+    [new Deadline.DeadlineExceeded({ elapsed: second }), 504, "1"],
+    [new Bodies.BodyStalled({ waitedFor: "client", idle: second }), 408, null],
+    [new Bodies.BodyStalled({ waitedFor: "upstream", idle: second }), 504, null],
+    [new Bodies.BodyTooLarge({ limit: 1 }), 413, null],
+    [new Framing.TooManyFields({ fields: 2, limit: 1 }), 431, null],
+  ]
+  it.effect("say the status, when to come back, and the facts", () =>
+    Effect.promise(async () => {
+      for (const [error, status, retry] of table) {
+        const response = Answers.toResponse(error)
+        assert.deepStrictEqual([error._tag, response.status, response.headers.get("retry-after")], [
+          error._tag,
+          status,
+          retry,
+        ])
+        const facts = await response.json()
+        assert.deepStrictEqual([facts.error, facts.message], [error._tag, error.message])
+        assert.strictEqual(response.headers.get("holdfast-error"), error._tag)
+      }
+    }))
+
+  it("tell durations in milliseconds and nothing but the error's own facts", () =>
+    assert.deepStrictEqual(Answers.factsOf(table[3]![0]), {
+      error: "WaitExpired",
+      message: table[3]![0].message,
+      waitedMillis: 1_000,
+      bound: "maxWait",
+      account: "total",
+    }))
+})
+
+describe("flags", () => {
+  it.effect("are read in both forms", () =>
+    Effect.map(
+      Flags.parse(["--port=0", "--operator-port", "9", "--config", "a=b"]),
+      (flags) => assert.deepStrictEqual(flags, { config: "a=b", port: 0, operatorPort: 9, demo: false, help: false }),
+    ))
+
+  it.effect.each(
+    [
+      [["-p", "1"], "-p is not a flag; --help lists them"],
+      [["extra"], "extra is not a flag; --help lists them"],
+      [["--port"], "--port needs a value"],
+      [["--port="], "--port needs a value"],
+      [["--port", "1", "--port", "1"], "--port is given twice"],
+      [["--port", "1.5"], "--port must be a port from 0 to 65535"],
+      [["--demo=yes"], "--demo takes no value"],
+      [["--demo", "--config", "a"], "--demo runs on the embedded configuration alone"],
+    ] as const,
+  )(
+    "%j is refused",
+    ([args, message]) =>
+      Effect.map(Effect.flip(Flags.parse(args)), (error) => assert.strictEqual(error.message, message)),
+  )
+})
+
+describe("a configuration", () => {
+  const none = (): undefined => undefined
+
+  it.effect("that is embedded has defaults for all that it leaves out", () =>
+    Effect.map(Config.decode(Config.embedded, none), (config) => {
+      assert.deepStrictEqual([config.gateway, config.operator], [
+        { host: "127.0.0.1", port: 8_080 },
+        { host: "127.0.0.1", port: 8_081, tenantLabels: false },
+      ])
+      assert.deepStrictEqual([...config.tenants.keys()], ["alpha", "bravo", "charlie"])
+      assert.strictEqual(Duration.toMillis(config.drain), 10_000)
+    }))
+
+  it.effect("keeps a provider's credential out of everything that prints it", () =>
+    Effect.map(
+      Config.decode(
+        {
+          ...Config.embedded,
+          providers: { demo: { url: "https://provider.example/v1/", headers: { "X-Key": { env: "KEY" } } } },
+        },
+        () => "canary-key",
+      ),
+      (config) => {
+        const provider = config.providers.get("demo")!
+        assert.strictEqual(Redacted.value(provider.headers[0]![1]), "canary-key")
+        assert.notInclude(JSON.stringify([...config.providers]) + String(provider.headers), "canary-key")
+      },
+    ))
+
+  it.effect.each([null, 5, [], "x", {}])(
+    "of %j is told what it lacks, each part by its path",
+    (json) =>
+      Effect.map(Effect.flip(Config.decode(json, none)), ({ mistakes }) => {
+        assert.isAbove(mistakes.length, 0)
+        for (const { path } of mistakes) assert.match(path, /^\$(\.\w+)?$/)
+      }),
+  )
+
+  it.effect("gives tenants their weights", () =>
+    Effect.map(
+      Config.decode({
+        ...Config.embedded,
+        tenants: { ...Config.embedded.tenants, bravo: { ...Config.embedded.tenants["bravo"], weight: 7 } },
+      }, none),
+      ({ admission }) => assert.deepStrictEqual(["alpha", "bravo"].map((name) => admission.weights?.(name)), [1, 7]),
+    ))
+})
+
+describe("a body under way", () => {
+  const source = (): { readonly stream: ReadableStream<Uint8Array>; readonly cancelled: () => boolean } => {
+    let cancelled = false
+    const stream = new ReadableStream<Uint8Array>({
+      pull: () => new Promise(() => {}),
+      cancel: () => {
+        cancelled = true
+      },
+    })
+    return { stream, cancelled: () => cancelled }
+  }
+
+  it.effect("that waits for its source is ended after idle, and its source is cancelled", () =>
+    Effect.gen(function* () {
+      const bodies = yield* Bodies.make({ idle: Duration.seconds(4) })
+      const silent = source()
+      const body = yield* bodies.watch(silent.stream, { from: "client", maxBytes: 10 })
+      const read = body.stream.getReader().read().then(() => "read", () => "failed")
+      const done = yield* Effect.forkChild(Effect.flip(Deferred.await(body.done)))
+      yield* TestClock.adjust("6 seconds")
+      const fault = yield* Fiber.join(done)
+      assert.deepStrictEqual([fault._tag, "waitedFor" in fault && fault.waitedFor], ["BodyStalled", "client"])
+      assert.strictEqual(yield* Effect.promise(() => read), "failed")
+      assert.deepStrictEqual([silent.cancelled(), yield* bodies.live], [true, 0])
+    }))
+
+  it.effect("that nobody reads is ended with the reader's side", () =>
+    Effect.gen(function* () {
+      const bodies = yield* Bodies.make({ idle: Duration.seconds(4) })
+      const body = yield* bodies.watch(source().stream, { from: "upstream", maxBytes: 10 })
+      const done = yield* Effect.forkChild(Effect.flip(Deferred.await(body.done)))
+      yield* TestClock.adjust("6 seconds")
+      const fault = yield* Fiber.join(done)
+      assert.deepStrictEqual("waitedFor" in fault && fault.waitedFor, "client")
+    }))
+
+  it.effect("ends with its scope, and its reader sees an error rather than an end", () =>
+    Effect.gen(function* () {
+      const bodies = yield* Bodies.make({ idle: Duration.seconds(4) })
+      const scope = yield* Scope.make()
+      const silent = source()
+      const body = yield* Scope.provide(scope)(bodies.watch(silent.stream, { from: "upstream", maxBytes: 10 }))
+      const read = body.stream.getReader().read().then(() => "read", () => "failed")
+      yield* Scope.close(scope, Exit.void)
+      assert.strictEqual(yield* Effect.promise(() => read), "failed")
+      assert.deepStrictEqual([silent.cancelled(), yield* bodies.live], [true, 0])
+    }))
+})
+
+describe("traffic", () => {
+  it.effect("adds up by tenant, provider and outcome", () =>
+    Effect.gen(function* () {
+      const traffic = Traffic.make()
+      const one = { tenant: "alpha", provider: "up", outcome: "Served" }
+      traffic.settle({ ...one, waitedMillis: 2 })
+      traffic.settle({ ...one, waitedMillis: 4 })
+      traffic.settle({ ...one, outcome: "QueueFull", waitedMillis: undefined })
+      assert.deepStrictEqual(yield* traffic.rows, [{ ...one, requests: 2 }, {
+        ...one,
+        outcome: "QueueFull",
+        requests: 1,
+      }])
+      assert.deepStrictEqual(yield* traffic.waits, [{
+        tenant: "alpha",
+        requests: 2,
+        totalMillis: 6,
+        longestMillis: 4,
+      }])
+    }))
+})
