@@ -130,7 +130,7 @@ const entered = <E>(
   Effect.flatMap(Effect.scope, (parent) => {
     const scope = Scope.forkUnsafe(parent)
     const lease: Lease = { ask: undefined }
-    const finalizer = Effect.sync(() => void turnstile.leave(lease))
+    const finalizer = Effect.sync(() => turnstile.abandon(lease))
     return Effect.onExitPrimitive(
       Effect.andThen(
         Scope.addFinalizer(scope, finalizer),
@@ -146,11 +146,13 @@ const closed = (scope: Scope.Closeable, finalizer: Effect.Effect<void>): Effect.
 
 /** The finalizer is in place before the units are withheld, over a lease that is empty until then. */
 const withhold = (turnstile: Turnstile, units: number): Effect.Effect<void, InvalidRequest, Scope.Scope> =>
-  Effect.suspend(() => {
+  Effect.flatMap(Effect.scope, (scope) => {
     let withheld = 0
     return Effect.andThen(
-      Effect.addFinalizer(() => Effect.sync(() => turnstile.restore(withheld))),
+      Scope.addFinalizer(scope, Effect.sync(() => turnstile.restore(withheld))),
       Effect.suspend(() => {
+        // A scope that has closed by now has run the finalizer over nothing, and would never give the units back.
+        if (scope.state._tag === "Closed") return Effect.void
         const refused = turnstile.withhold(units)
         if (refused !== undefined) return Effect.fail(refused)
         withheld = units

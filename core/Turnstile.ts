@@ -178,6 +178,14 @@ export class Turnstile {
     return undefined
   }
 
+  /** {@link leave}, when the scope that the permit was meant for has closed: a caller that still waits is interrupted. */
+  abandon(lease: Lease): void {
+    this.leave(lease)
+    if (!(lease.ask instanceof Ticket)) return
+    if (lease.ask.resume === undefined) lease.ask.answer ??= Effect.interrupt
+    else lease.ask.resume(Effect.interrupt)
+  }
+
   /** Gives back what a running ask holds; false where it holds nothing. */
   giveBack(ask: KernelAsk): boolean {
     if (ask.state !== LeaseState.Held) return false
