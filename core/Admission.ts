@@ -16,7 +16,7 @@ import type { AdmissionRefused, BelowUse, Closed, NeverFits, WouldWait } from ".
 import type { AdmissionSnapshot, DrainReport, Holder } from "./AdmissionSnapshot.ts"
 import type * as Deadline from "./Deadline.ts"
 import { ForeignLease, LeaseSpent } from "./Lease.ts"
-import { type Ask, type Lease, type Permit, PermitOf } from "./Permit.ts"
+import { type Ask, interruptWaiter, type Lease, type Permit, PermitOf } from "./Permit.ts"
 import type { InvalidLimits, InvalidRequest } from "./Refusal.ts"
 import { Turnstile } from "./Turnstile.ts"
 
@@ -130,7 +130,10 @@ const entered = <E>(
   Effect.flatMap(Effect.scope, (parent) => {
     const scope = Scope.forkUnsafe(parent)
     const lease: Lease = { ask: undefined }
-    const finalizer = Effect.sync(() => turnstile.abandon(lease))
+    const finalizer = Effect.sync(() => {
+      turnstile.leave(lease)
+      interruptWaiter(lease)
+    })
     return Effect.onExitPrimitive(
       Effect.andThen(
         Scope.addFinalizer(scope, finalizer),

@@ -103,3 +103,10 @@ export const awaitAnswer = (ticket: Ticket): Effect.Effect<never> =>
     if (ticket.answer !== undefined) resume(ticket.answer as Effect.Effect<never>)
     else ticket.resume = resume as (effect: Answer) => void
   })
+
+/** The scope that a permit was meant for has closed, and its ask has left: a caller that still waits is interrupted. */
+export const interruptWaiter = ({ ask }: Lease): void => {
+  if (!(ask instanceof Ticket)) return
+  if (ask.resume === undefined) ask.answer ??= Effect.interrupt
+  else ask.resume(Effect.interrupt)
+}

@@ -32,6 +32,7 @@ const unread = -1
 
 export class Turnstile {
   readonly #clock: Clock.Clock
+  readonly #context: Context.Context<never>
   readonly #settings: Settings
   readonly #limits: AdmissionLimits
   readonly #line: Line
@@ -50,7 +51,8 @@ export class Turnstile {
     this.#limits = new AdmissionLimits(settings.limits, settings.maxBypass)
     const { bounds, caps } = this.#limits
     this.#line = new Line(new Keys(caps), new Ledger.Total<Group>(caps.total, settings.reserves), bounds)
-    const context = fiber.context
+    const { context } = fiber
+    this.#context = context
     this.#transition = new Transition({
       delivery: this.#line.answers,
       perform: (ask) => this.#tell(ask as Ticket),
@@ -178,14 +180,6 @@ export class Turnstile {
     return undefined
   }
 
-  /** {@link leave}, when the scope that the permit was meant for has closed: a caller that still waits is interrupted. */
-  abandon(lease: Lease): void {
-    this.leave(lease)
-    if (!(lease.ask instanceof Ticket)) return
-    if (lease.ask.resume === undefined) lease.ask.answer ??= Effect.interrupt
-    else lease.ask.resume(Effect.interrupt)
-  }
-
   /** Gives back what a running ask holds; false where it holds nothing. */
   giveBack(ask: KernelAsk): boolean {
     if (ask.state !== LeaseState.Held) return false
@@ -239,7 +233,8 @@ export class Turnstile {
         startedNanos: now,
         dueNanos: due > now ? due : now,
         refused: 0,
-        report: (report) => resume(Effect.succeed(report)),
+        // In a fiber of its own: what runs on from here is no part of the step that ended the drain.
+        report: (report) => Effect.runForkWith(this.#context)(Effect.sync(() => resume(Effect.succeed(report)))),
       }
       this.#drains.add(drain)
       this.#stopAsking(now)
@@ -266,13 +261,16 @@ export class Turnstile {
 
   // --- after a step
 
-  /** Tells whoever was answered, ends drains that have nothing left to wait for, and sets the alarm. */
+  /**
+   * Sets the alarm, ends drains that have nothing left to wait for, and tells whoever was answered: last, since those
+   * run their code at once, take steps of their own, and each ends here.
+   */
   #after(): void {
-    this.#transition.flush()
     if (!this.#drains.isEmpty && this.#line.held.size === 0 && this.#line.waiting === 0) {
       this.#report(Infinity, this.#now())
     }
     this.#alarm.set(Math.min(this.#line.nextDue, this.#drains.nextDue))
+    this.#transition.flush()
   }
 
   #ring(): void {
