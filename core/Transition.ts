@@ -38,35 +38,40 @@ export class Transition<T> {
   flush(): void {
     if (this.#running || this.#delivery.size === 0 || this.#pump !== undefined) return
     this.#runBatch()
-    if (this.#delivery.size > 0) this.#pump = this.#startPump()
   }
 
   /** Waits until nothing is left to hand over. */
   get idle(): Effect.Effect<void> {
     return Effect.suspend(() =>
-      this.#pump === undefined ? Effect.void : Effect.andThen(Effect.exit(awaitFiber(this.#pump)), this.idle)
+      this.#pump === undefined ? Effect.void : Effect.andThen(awaitFiber(this.#pump), this.idle)
     )
   }
 
   #runBatch(): void {
     this.#running = true
-    for (let left = this.#batch; left > 0; left--) {
-      const item = this.#delivery.take()
-      if (item === undefined) break
-      this.#perform(item)
+    // A fiber that ends in here runs its observers, which may throw: the others must hear of their answers all the same.
+    try {
+      for (let left = this.#batch; left > 0; left--) {
+        const item = this.#delivery.take()
+        if (item === undefined) break
+        this.#perform(item)
+      }
+    } finally {
+      this.#running = false
+      if (this.#pump === undefined && this.#delivery.size > 0) this.#pump = this.#startPump()
     }
-    this.#running = false
   }
 
   /** The fiber belongs to no scope: whoever was granted must hear of it even while the owner closes. */
   #startPump(): Fiber.Fiber<void> {
-    const turn = Effect.flatMap(Effect.yieldNow, () =>
-      Effect.sync(() => {
-        this.#runBatch()
-        if (this.#delivery.size === 0) this.#pump = undefined
-      }))
+    const turn = Effect.andThen(Effect.yieldNow, Effect.exit(Effect.sync(() => this.#runBatch())))
     const loop = Effect.whileLoop({ while: () => this.#delivery.size > 0, body: () => turn, step: () => {} })
-    return Effect.runForkWith(this.#context)(Effect.uninterruptible(loop))
+    // What was added between the last look and this step finds no pump any more, and is handed over here.
+    const done = Effect.sync(() => {
+      this.#pump = undefined
+      this.flush()
+    })
+    return Effect.runForkWith(this.#context)(Effect.uninterruptible(Effect.andThen(loop, done)))
   }
 }
 

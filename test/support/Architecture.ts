@@ -92,11 +92,15 @@ const timers = new Set(
     "requestAnimationFrame MessageChannel Promise").split(" "),
 )
 
-/** Core has no async, no try, no promise and no timer: what takes time or fails is an effect. */
-export const quiet: Rule = (tree) =>
+/** Core has no async, no promise and no timer, and no try but in the files of `tries`: what fails is an effect. */
+export const quiet = (tries: readonly string[]): Rule => (tree) =>
   sources(tree).filter(inCore).flatMap((source) => [
     ...words(source, source.identifiers, timers),
-    ...words(source, source.effects, new Set(["async", "await", "try"])),
+    ...words(
+      source,
+      source.effects,
+      new Set(tries.includes(source.path) ? ["async", "await"] : ["async", "await", "try"]),
+    ),
   ])
 
 /** The kernel imports the kernel alone and asks no clock; nobody outside core imports the kernel. */
