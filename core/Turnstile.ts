@@ -73,8 +73,7 @@ export class Turnstile {
     const pair = this.#pair(ask, arrival, cost)
     if (!(pair instanceof Pair)) return Effect.fail(pair)
     const deadline = this.#deadlineOf(fiber.context)
-    let now = unread
-    let due = Infinity
+    let [now, due] = [unread, Infinity]
     if (deadline !== undefined) {
       now = this.#now()
       due = Deadline.onClock(deadline, this.#clock)
@@ -220,7 +219,6 @@ export class Turnstile {
   }
 
   restore(units: number): void {
-    if (units === 0) return
     this.#line.restore(units, this.#now())
     this.#after()
   }
