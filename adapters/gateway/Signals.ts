@@ -1,4 +1,5 @@
 /** The signals that ask the process to end, as effects. It owns its listeners until the scope closes. */
+import * as Clock from "effect/Clock"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
@@ -7,11 +8,22 @@ import process from "node:process"
 /** What a shell reports for a process that SIGINT ended. */
 const interrupted = 130
 
-/** Succeeds with an effect that waits for the first SIGINT or SIGTERM. A second one ends the process there and then. */
+/** One Ctrl-C comes twice where a task runner stands between: from the terminal, and passed on by `deno task`. */
+const sameMillis = 250
+
+/**
+ * Succeeds with an effect that waits for the first SIGINT or SIGTERM.
+ *
+ * A second one ends the process there and then, unless it comes within a quarter of a second: that is the first again.
+ */
 export const listen: Effect.Effect<Effect.Effect<void>, never, Scope.Scope> = Effect.gen(function* () {
   const first = Deferred.makeUnsafe<void>()
+  const clock = yield* Clock.Clock
+  let from = Infinity
   const on = (): void => {
-    if (!Deferred.doneUnsafe(first, Effect.void)) process.exit(interrupted)
+    const now = Number(clock.monotonicTimeNanosUnsafe()) / 1e6
+    if (Deferred.doneUnsafe(first, Effect.void)) from = now
+    else if (now - from >= sameMillis) process.exit(interrupted)
   }
   yield* Effect.acquireRelease(
     Effect.sync(() => {

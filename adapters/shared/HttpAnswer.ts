@@ -37,9 +37,8 @@ export const answerer =
       if (!response.writableFinished) gone.abort()
     })
     response.on("error", () => gone.abort())
-    const answered = async (): Promise<Response> =>
-      handler(requestOf(request, response, expectsContinue), infoOf(request, gone.signal))
-    answered()
+    Promise.resolve()
+      .then(() => handler(requestOf(request, response, expectsContinue), infoOf(request, gone.signal)))
       .catch(() => new Response(null, { status: 500 }))
       .then((answer) => send(request, response, answer))
       // The body failed after the head was sent: only a cut connection tells the client that it is not whole.

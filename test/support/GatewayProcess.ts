@@ -130,7 +130,9 @@ export const start = async (config?: unknown, env: Readonly<Record<string, strin
     operatorPort: portOf("operator"),
     prints,
     // Deno reports a child that it signalled by `child.kill` as ended by that signal, whatever its exit status was.
-    signal: (name) => void process.kill(child.pid!, name),
+    signal: (name) => {
+      if (!over) process.kill(child.pid!, name)
+    },
     ended,
     output: () => text.output,
     errors: () => text.errors,
