@@ -22,6 +22,7 @@ export class Drains {
 
   /** The nearest instant at which one is due; `Infinity` without any. */
   get nextDue(): number {
+    if (this.isEmpty) return Infinity
     let next = Infinity
     for (const drain of this.#drains) next = Math.min(next, drain.dueNanos)
     return next

@@ -27,7 +27,6 @@ import { type Answer, arrivalOf, type Ask, awaitAnswer, type Lease, Ticket } fro
 import { type InvalidLimits, InvalidRequest } from "./Refusal.ts"
 import { Transition } from "./Transition.ts"
 
-/** In place of an instant: the clock has not been read. */
 const unread = -1
 
 export class Turnstile {
@@ -73,7 +72,8 @@ export class Turnstile {
     const pair = this.#pair(ask, arrival, cost)
     if (!(pair instanceof Pair)) return Effect.fail(pair)
     const deadline = this.#deadlineOf(fiber.context)
-    let [now, due] = [unread, Infinity]
+    let now = unread
+    let due = Infinity
     if (deadline !== undefined) {
       now = this.#now()
       due = Deadline.onClock(deadline, this.#clock)
