@@ -27,8 +27,6 @@ import { type Answer, arrivalOf, type Ask, awaitAnswer, type Lease, Ticket } fro
 import { type InvalidLimits, InvalidRequest } from "./Refusal.ts"
 import { Transition } from "./Transition.ts"
 
-const unread = -1
-
 export class Turnstile {
   readonly #clock: Clock.Clock
   readonly #context: Context.Context<never>
@@ -72,7 +70,7 @@ export class Turnstile {
     const pair = this.#pair(ask, arrival, cost)
     if (!(pair instanceof Pair)) return Effect.fail(pair)
     const deadline = this.#deadlineOf(fiber.context)
-    let now = unread
+    let now: number | undefined
     let due = Infinity
     if (deadline !== undefined) {
       now = this.#now()
@@ -81,7 +79,7 @@ export class Turnstile {
     }
     lease.ask = this.#line.pass(pair, arrival!, cost)
     if (lease.ask === undefined) return this.#stand(lease, new Ticket(pair, arrival!, cost), now, due, body)
-    if (now !== unread) this.#line.stamp(now)
+    if (now !== undefined) this.#line.stamp(now)
     this.#totals.granted++
     return body
   }
@@ -97,11 +95,11 @@ export class Turnstile {
   #stand<A, E, R>(
     lease: Lease,
     ticket: Ticket,
-    read: number,
+    read: number | undefined,
     due: number,
     body: Effect.Effect<A, E, R>,
   ): Effect.Effect<A, E | Refused.AdmissionRefused, R> {
-    const now = read === unread ? this.#now() : read
+    const now = read ?? this.#now()
     const patience = now + this.#settings.maxWaitNanos
     ticket.byDeadline = due < patience
     ticket.dueNanos = Math.min(due, patience)
