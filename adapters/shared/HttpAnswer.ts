@@ -82,7 +82,7 @@ const fieldsOf = (request: http.IncomingMessage): ReadonlyArray<readonly [string
 const send = async (request: http.IncomingMessage, response: http.ServerResponse, answer: Response): Promise<void> => {
   const headers: Record<string, string | Array<string>> = Object.create(null)
   answer.headers.forEach((value, name) => {
-    headers[name] = value
+    headers[name] = name === "set-cookie" ? answer.headers.getSetCookie() : value
   })
   const unread = carriesBody(request) && !request.complete
   if (unread && answer.status >= 400) headers["connection"] = "close"
