@@ -55,7 +55,7 @@ export interface Config {
   readonly drain: Duration.Duration
 }
 
-/** All mistakes of a configuration, in the file's order. Nothing was started. */
+/** All mistakes of a configuration: those of its shape, then those between places. Nothing was started. */
 export class InvalidConfig extends Refusal {
   readonly _tag = "InvalidConfig"
   override readonly name = "InvalidConfig"
@@ -123,7 +123,7 @@ const identityOf = (file: ConfigFile.File, tenants: ReadonlyMap<string, Tenant>)
     return {
       by: "proxy",
       header: (file.identity.header ?? "").toLowerCase(),
-      addresses: new Set(file.identity.addresses),
+      addresses: new Set(file.identity.addresses?.map((address) => address.toLowerCase())),
     }
   }
   const tokens = Object.entries(file.tenants).flatMap(([name, { tokens = [] }]) =>

@@ -156,8 +156,12 @@ export const read = (
 ): { readonly file: File } | { readonly mistakes: ReadonlyArray<Mistake> } => {
   const exit = check(json)
   const mistakes = [...shapeMistakes(exit), ...Relations.mistakes(json, environment)]
-  return Exit.isSuccess(exit) && mistakes.length === 0 ? { file: exit.value as File } : { mistakes }
+  if (Exit.isSuccess(exit) && mistakes.length === 0) return { file: exit.value as File }
+  return { mistakes: mistakes.map(({ path, rule }) => ({ path: printable(path), rule })) }
 }
+
+/** Keys are the file's own text, which must not steer a terminal. */
+const printable = (path: string): string => path.replace(/[^\x20-\x7e]/g, "?")
 
 const shapeMistakes = (exit: Exit.Exit<unknown, Schema.SchemaError>): ReadonlyArray<Mistake> => {
   if (Exit.isSuccess(exit)) return []

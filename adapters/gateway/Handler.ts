@@ -124,7 +124,7 @@ const call = Effect.fnUntraced(function* (parts: Parts, request: Request, progre
   const reply = upstream.exchange(route.provider, {
     method: request.method,
     path: route.path,
-    fields: HeaderFields.toProvider(progress.info.fields, tenants.header, []),
+    fields: HeaderFields.toProvider(progress.info.fields, tenants.header),
     body: upload?.stream ?? null,
     bytes: route.bytes,
   })

@@ -56,21 +56,23 @@ const namedByConnection = (fields: Fields): ReadonlySet<string> =>
   )
 
 /**
- * The lines that a provider gets: the client's in their order, less those that end here, then `via`, then `own`.
+ * The lines that a provider gets: the client's in their order, less those that end here, and `via`.
  *
- * `identity` is the header that a trusted proxy names the tenant with. A name in `own` (the provider's configured
- * headers, and `host`) replaces the client's lines of that name.
+ * `identity` is the header that a trusted proxy names the tenant with.
  */
-export const toProvider = (fields: Fields, identity: string | undefined, own: Fields): Fields => {
+export const toProvider = (fields: Fields, identity: string | undefined): Fields => {
   const named = namedByConnection(fields)
-  const ours = new Set(own.map(([name]) => folded(name)))
   const passes = (name: string): boolean =>
-    !hopByHop.has(name) && !endsAtGateway.has(name) && !named.has(name) && !ours.has(name) && name !== identity &&
+    !hopByHop.has(name) && !endsAtGateway.has(name) && !named.has(name) && name !== identity &&
     !name.startsWith("x-forwarded-") && !name.startsWith("holdfast-")
-  const kept = fields.filter(([name]) => passes(folded(name))).map(([name, value]) =>
-    [name.toLowerCase(), value] as const
-  )
-  return [...kept, ["via", viaOf(fields)], ...own]
+  const kept = fields.filter(([name]) => passes(folded(name)))
+  return [...kept.map(([name, value]) => [name.toLowerCase(), value] as const), ["via", viaOf(fields)]]
+}
+
+/** Lines of our own in place of any that were there under the same names. */
+export const replaced = (fields: Fields, own: Fields): Fields => {
+  const ours = new Set(own.map(([name]) => folded(name)))
+  return [...fields.filter(([name]) => !ours.has(folded(name))), ...own]
 }
 
 /** The lines that a client gets: the provider's, less those that end here, and `via`. */

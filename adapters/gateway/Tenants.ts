@@ -89,7 +89,7 @@ export const byProxy = (options: {
   resolve: (claim) =>
     Effect.suspend(() => {
       const lines = valuesOf(claim.fields, options.header)
-      const trusted = options.addresses.has(claim.peer.replace(/^::ffff:(?=\d+\.)/i, ""))
+      const trusted = options.addresses.has(claim.peer.toLowerCase().replace(/^::ffff:(?=\d+\.)/, ""))
       const tenant = trusted && lines.length === 1 ? options.tenants.get(lines[0]!) : undefined
       if (tenant !== undefined) return Effect.succeed(tenant)
       return Effect.fail(new Unauthenticated({ rule: "come through a known proxy that names a known tenant" }))

@@ -11,6 +11,7 @@ import type * as Scope from "effect/Scope"
 import { Refusal } from "../../core/Refusal.ts"
 import type { Provider } from "./Config.ts"
 import * as DemoProvider from "./DemoProvider.ts"
+import * as HeaderFields from "./HeaderFields.ts"
 import type { Call, Reply } from "./Message.ts"
 import type { Platform } from "./Platform.ts"
 
@@ -74,7 +75,7 @@ const addressed = (provider: Provider, base: URL, call: Call): Addressed => {
     port: base.port === "" ? (secure ? 443 : 80) : Number(base.port),
     method: call.method,
     path: base.pathname.replace(/\/$/, "") + call.path,
-    fields: [...call.fields.filter(([name]) => !own.some(([mine]) => mine === name)), ...own, ["host", base.host]],
+    fields: HeaderFields.replaced(call.fields, [...own, ["host", base.host]]),
     body: call.body,
     length: call.bytes,
   }
