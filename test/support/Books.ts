@@ -43,10 +43,10 @@ export const settled = (admission: Admission): Effect.Effect<void> =>
 export const whole = (admission: Admission): Effect.Effect<void> =>
   Effect.gen(function* () {
     yield* settled(admission)
-    const { limits, state } = yield* admission.snapshot
+    const { limits: { maxRunning }, state } = yield* admission.snapshot
     if (state !== "open") return
-    const cost = Math.min(limits.maxRunning, limits.maxPerTenant ?? Infinity)
-    yield* Effect.scoped(admission.tryEnter({ tenant: "somebody new", cost })).pipe(
+    // An emergency, since it may use every reserve.
+    yield* Effect.scoped(admission.tryEnter({ tenant: "somebody new", cost: maxRunning, priority: "emergency" })).pipe(
       Effect.catch((refused) => Effect.die(new Error(`the capacity is not whole: ${refused.message}`))),
     )
     yield* settled(admission)
