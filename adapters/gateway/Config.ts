@@ -158,5 +158,5 @@ export const embedded: ConfigFile.File = {
     },
   },
   providers: { demo: { serves: "demo" } },
-  admission: { maxRunning: 8, maxQueued: 256, maxQueuedPerTenant: 32 },
+  admission: { maxRunning: 8, maxQueued: 256, maxQueuedPerTenant: 64 },
 }
