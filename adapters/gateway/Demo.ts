@@ -92,9 +92,11 @@ const loop = (client: Client, tenant: Tenant, from: number): Effect.Effect<void>
       const before = yield* Clock.currentTimeMillis
       if (before - from >= seconds * 1_000) return
       const status = yield* client.get(`demo-${tenant.name}`)
+      const after = yield* Clock.currentTimeMillis
       if (status === 200) {
-        tenant.served++
-        tenant.millis.push((yield* Clock.currentTimeMillis) - before)
+        // What the line still holds at the end is served too, and is nobody's share of the ten seconds.
+        if (after - from < seconds * 1_000) tenant.served++
+        tenant.millis.push(after - before)
         continue
       }
       if (status === 429 || status === 503 || status === 504) tenant.refused++

@@ -13,6 +13,6 @@ it("the demo shares out what it has, refuses the flood alone, and leaks nothing"
     ["charlie", true, false],
   ])
   // First come, first served would come to 0.67.
-  expect(Number(/^fairness: ([\d.]+) /m.exec(output)?.[1])).toBeGreaterThan(0.95)
+  expect(Number(/^fairness: ([\d.]+) /m.exec(output)?.[1])).toBeGreaterThan(0.9)
   expect(output).toMatch(/^leaks: none\n$/m)
 }, 40_000)
