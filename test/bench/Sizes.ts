@@ -11,6 +11,8 @@ export interface Subject<G> {
   readonly variant?: string
   readonly gather: G
   readonly floor: G
+  /** The largest size that it is measured at; all if left out. */
+  readonly most?: number
 }
 
 export interface Plan<G> {
@@ -30,7 +32,7 @@ interface Seen {
 export const measure = async <G>(plan: Plan<G>, emit: Emit): Promise<void> => {
   const last = new Map<Subject<G>, Seen>()
   for (const n of plan.sizes) {
-    const here = plan.subjects.filter((subject) => bearable(last.get(subject), n))
+    const here = plan.subjects.filter((subject) => n <= (subject.most ?? n) && bearable(last.get(subject), n))
     const samples = await alternate(here.map((subject) => pairOf(plan, subject, n)))
     here.forEach((subject, i) => {
       const sample = samples[i]
@@ -51,7 +53,7 @@ const pairOf = <G>({ cost }: Plan<G>, { kind, gather, floor }: Subject<G>, n: nu
   const turns = { subject: () => cost(gather, n), floor: () => cost(floor, n) }
   return kind === "judged"
     ? { ...turns, slices: [3, 11, 15][size] ?? 1 }
-    : { ...turns, slices: [1, 3, 5][size] ?? 1, ...(kind === "peer" && { budgetMillis: 5000 }) }
+    : { ...turns, slices: [1, 3, 5][size] ?? 1, ...(kind === "peer" && { budgetMillis: 3000 }) }
 }
 
 /** A peer is left out where a turn would take more than four seconds if its cost an operation grew as the size does. */

@@ -28,6 +28,7 @@ const manyTenants: Subject = {
 }
 const withDeadlines: Subject = {
   ...ours,
+  kind: "peer",
   variant: " with deadlines",
   gather: effects(Holdfast.open, { deadlines: true }),
   floor: leaseWithDeadlines,
@@ -86,9 +87,13 @@ const memory = async (emit: Emit): Promise<void> => {
   }
 }
 
+/** Elsewhere than on Node the largest crowd is that of the first figure alone, since the whole would take half an hour. */
+const trimmed = (subject: Subject): Subject =>
+  subject === plain || subject === floor ? subject : { ...subject, most: 10_000 }
+
 export const measure = async (emit: Emit, onNode: boolean): Promise<void> => {
-  const judged = [plain, manyTenants, withDeadlines]
-  const all = [...judged, ...effectful, ...others, ...floors]
+  const whole = [plain, manyTenants, withDeadlines, ...effectful, ...others, ...floors]
+  const all = onNode ? whole : whole.map(trimmed)
   for (let i = 0; i < 5; i++) {
     for (const { gather } of all) await cost(gather, permits, 1000)
   }
