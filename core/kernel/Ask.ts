@@ -60,6 +60,8 @@ export class Group implements Member<Group>, Due<Group> {
   account: Account<Group> | undefined = undefined
   /** The account that woke it and has not been charged yet. */
   promisedBy: Account<Group> | undefined = undefined
+  /** Its ticket there: it passes none of its class that came later. */
+  promisedTicket = 0
   /** True while the promise is guarded: the units had been set aside for it. */
   guarded = false
   ticket = 0

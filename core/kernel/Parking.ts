@@ -62,6 +62,7 @@ export class Parking {
     this.unpark(group)
     account.promised += group.need
     group.promisedBy = account
+    group.promisedTicket = group.ticket
     if (group.guarded) account.guard(group.arrival, group.need)
   }
 
@@ -130,7 +131,7 @@ export class Parking {
     if (account.parked === 0) return true
     for (let k = 0; k <= group.turnClass; k++) {
       const head = this.head(account, k as Class)
-      if (head === undefined || head === group || head.arrival > group.arrival) continue
+      if (head === undefined || !passes(account, group, head)) continue
       if (head.setAside) return false
       if (head.bypassed + group.need <= this.maxBypass && this.#inProportion(account, head, group)) continue
       head.setAside = true
@@ -174,9 +175,15 @@ export class Parking {
     if (account.parked === 0) return
     for (let k = 0; k <= group.turnClass; k++) {
       const head = this.head(account, k as Class)
-      if (head !== undefined && head !== group && head.arrival <= group.arrival) head.bypassed += group.need
+      if (head !== undefined && passes(account, group, head)) head.bypassed += group.need
     }
   }
+}
+
+/** Whether a grant to `group` goes past the head of the account: not where it was woken there in its turn. */
+const passes = (account: GroupAccount, group: Group, head: Group): boolean => {
+  if (head === group || head.arrival > group.arrival) return false
+  return group.promisedBy !== account || head.turnClass !== group.turnClass || group.promisedTicket > head.ticket
 }
 
 const earlier = (a: Group | undefined, b: Group | undefined): Group | undefined => {
