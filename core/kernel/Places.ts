@@ -33,6 +33,8 @@ export class Places {
     this.#ages.remove(group)
     this.unplace(group)
     group.raised = false
+    // The next ask has not been short of anything yet: it parks behind those that have.
+    group.account = undefined
     group.bypassed = 0
     if (group.head === undefined) this.rotation.forget(group)
     else this.enter(group)
