@@ -208,6 +208,7 @@ export class Line {
   /** Takes back an ask that was let wait a moment ago; nothing else has moved since. */
   withdraw(ask: WaitingAsk): void {
     this.#dismiss(ask, LeaseState.Refuse, false)
+    this.#decide(ask.sinceNanos)
   }
 
   // --- steps inside a step
@@ -258,6 +259,7 @@ export class Line {
     if (verdict !== undefined) {
       this.#take(ask)
       rotation.quantum = quantum
+      this.#decide(now)
     }
     return verdict
   }
@@ -287,7 +289,7 @@ export class Line {
     const wasHead = ask.list?.head === ask
     this.#take(ask)
     this.keys.drop(ask.pair)
-    if (wasHead && this.waiting > 0) this.#decide(now)
+    if (wasHead) this.#decide(now)
   }
 
   /** A waiting ask that is answered without a grant. */
@@ -316,7 +318,8 @@ export class Line {
     for (let ask = this.#expiries.first(); ask !== undefined && ask.dueNanos <= now; ask = this.#expiries.first()) {
       this.#dismiss(ask, LeaseState.Expire)
     }
-    if (this.waiting === 0) return
+    // Without anybody waiting this only clears the list of accounts to be looked at.
+    if (this.waiting === 0) return this.#places.wakeOpened()
     this.#places.raiseDue(now)
     do {
       this.#places.wakeOpened()
