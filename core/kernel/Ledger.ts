@@ -188,7 +188,10 @@ export const neverFits = <T extends Member<T>>(
   arrival: Class,
   units: number,
 ): Account<T> | undefined => {
-  for (let i = 0; i < accounts.length; i++) if (accounts[i]!.cap.limit < units) return accounts[i]
+  for (let i = 0; i < accounts.length; i++) {
+    const { limit } = accounts[i]!.cap
+    if (limit < units && limit !== unlimited) return accounts[i]
+  }
   return total.most(arrival) < units ? total : undefined
 }
 
