@@ -335,4 +335,30 @@ describe("a client that leaves frees its place at once", () => {
     const { requests } = await Wire.quiet(gateway.operatorPort)
     expect(requests.find(({ outcome }) => outcome === "ClientGone")?.requests).toBeGreaterThanOrEqual(3)
   })
+
+  it("and so does any mixture of clients that leave and providers that fail", async () => {
+    at("/base/mix-ok", (visit) => visit.send(Wire.reply(200, "ok")))
+    at("/base/mix-part", (visit) => visit.send("HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\nabc"))
+    at("/base/mix-reset", (visit) => visit.reset())
+    at("/base/mix-endless", endless)
+    // The provider hangs on /mix-hang. Of these, the first two end by themselves.
+    const paths = ["ok", "reset", "part", "endless", "hang"]
+    // Lehmer's generator (Park and Miller, 1988), so that a failure can be run again.
+    let state = 20_261_129
+    const random = (count: number): number => (state = state * 48_271 % 2_147_483_647) % count
+    const visitor = async (): Promise<void> => {
+      const [path, upload, stay, reset] = [random(paths.length), random(2) === 0, random(3), random(2) === 0]
+      const client = await Wire.connect(gateway.port)
+      const more = `connection: close\r\n${upload ? "content-length: 70000\r\n" : ""}`
+      client.send(head(upload ? "POST" : "GET", `/up/mix-${paths[path]}`, more))
+      if (upload) client.send(new Uint8Array(random(2) === 0 ? 70_000 : 10))
+      if (stay > 0 && path < 4) await client.reads("HTTP/1.1 ").catch(() => {})
+      if (stay > 1 && path < 2) await client.closed
+      client[reset ? "reset" : "leave"]()
+    }
+    await Promise.all(Array.from({ length: 300 }, visitor))
+    const { admission } = await Wire.quiet(gateway.operatorPort)
+    expect(admission.granted).toBe(admission.released)
+    expect((await ask("/up/mix-ok")).body).toBe("ok")
+  })
 })
