@@ -1,0 +1,29 @@
+/** The documents that have examples, and what may be in them. */
+import { readdirSync, readFileSync } from "node:fs"
+import * as Runtime from "../support/Runtime.ts"
+import * as Markdown from "./Markdown.ts"
+
+export const readme: string = readFileSync(`${Runtime.root}README.md`, "utf8")
+
+const sources = readdirSync(`${Runtime.root}core`).filter((name) => name.endsWith(".ts")).map((name) => `core/${name}`)
+
+/** Every block of README and of the doc comments of the core. */
+export const blocks: readonly Markdown.Block[] = [
+  ...Markdown.blocks("README.md", readme),
+  ...sources.flatMap((path) => Markdown.docBlocks(path, readFileSync(Runtime.root + path, "utf8"))),
+]
+
+/** Every kind of block that is known, and what is done with it. A drawing is the only one that cannot be run. */
+export const kinds: Readonly<Record<string, string>> = {
+  ts: "type-checked, run on each runtime, its output compared",
+  sh: "each command executed",
+  json: "decoded as a configuration of the gateway, and started with",
+  text: "a drawing",
+}
+
+export const unknown = (found: readonly Markdown.Block[]): readonly string[] =>
+  found.filter(({ kind }) => !(kind in kinds)).map(({ path, line, kind }) =>
+    `${path}:${line} is of no known kind: "${kind}"`
+  )
+
+export const programs: readonly Markdown.Block[] = blocks.filter(({ kind }) => kind === "ts")

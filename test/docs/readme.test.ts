@@ -1,0 +1,420 @@
+/** What README says in words and tables is what the code does: links, kinds of blocks, options, errors, answers, versions. */
+import { describe, expect, it } from "@effect/vitest"
+import * as Deferred from "effect/Deferred"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Fiber from "effect/Fiber"
+import * as Scope from "effect/Scope"
+import * as TestClock from "effect/testing/TestClock"
+import { existsSync, readdirSync, readFileSync } from "node:fs"
+import * as Answers from "../../adapters/gateway/Answers.ts"
+import * as Config from "../../adapters/gateway/Config.ts"
+import * as Admission from "../../core/Admission.ts"
+import { decode, type Options } from "../../core/AdmissionOptions.ts"
+import * as Deadline from "../../core/Deadline.ts"
+import * as Runtime from "../support/Runtime.ts"
+import * as Documents from "./Documents.ts"
+import * as Markdown from "./Markdown.ts"
+
+const read = (path: string): string => readFileSync(Runtime.root + path, "utf8")
+const json = (path: string): Record<string, Record<string, string>> => JSON.parse(read(path))
+const { readme } = Documents
+const rows = (heading: string): readonly (readonly string[])[] => {
+  const found = Markdown.table(readme, heading)
+  expect(found.length, `the table under ${heading}`).toBeGreaterThan(0)
+  return found
+}
+const bare = (cell: string | undefined): string => Markdown.spans(cell ?? "")[0] ?? ""
+
+describe("README", () => {
+  it("has blocks of known kinds only, and one drawing", () => {
+    expect(Documents.unknown(Documents.blocks)).toEqual([])
+    expect(Documents.blocks.filter(({ kind }) => kind === "text").length).toBe(1)
+    for (const kind of ["ts", "sh", "json"]) expect(Documents.blocks.some((block) => block.kind === kind)).toBe(true)
+    const planted = ["```", "a", "```", "  ```python", "  b", "  ```", "```ts", "c"].join("\n")
+    expect(Markdown.blocks("P", planted).map(({ line, kind, text }) => [line, kind, text])).toEqual([
+      [1, "", "a\n"],
+      [4, "python", "b\n"],
+      [7, "ts", "c\n"],
+    ])
+    expect(Documents.unknown(Markdown.blocks("P", planted))).toEqual([
+      'P:1 is of no known kind: ""',
+      'P:4 is of no known kind: "python"',
+    ])
+  })
+
+  it("begins with a program of at most ten lines", () => {
+    const [first] = Documents.programs
+    expect([first?.path, first!.text.trimEnd().split("\n").length <= 10]).toEqual(["README.md", true])
+  })
+
+  it("links to what is there", () => {
+    const dead = (text: string): readonly string[] =>
+      Markdown.links(text).filter((link) => {
+        if (/^https:/.test(link)) return false
+        const [path = "", anchor] = link.split("#")
+        if (path !== "") return !existsSync(Runtime.root + path)
+        return !Markdown.anchors(readme).includes(anchor ?? "")
+      })
+    expect(dead(readme)).toEqual([])
+    expect(dead("[a](test/nothing.ts) [b](#nowhere) [c](README.md)")).toEqual(["test/nothing.ts", "#nowhere"])
+    expect(Markdown.links(readme).length).toBeGreaterThan(5)
+  })
+
+  it("names no path outside the repository", () => expect(readme).not.toMatch(/(^|[\s`("])\/(work|tmp|home|Users)\//))
+})
+
+describe("the laws", () => {
+  const register = new Set(
+    ["AD", "K"].flatMap((name) =>
+      (JSON.parse(read(`test/obligations/${name}.json`)) as readonly { readonly id: string }[]).map(({ id }) => id)
+    ),
+  )
+  const ids = (text: string): readonly string[] => text.match(/\b(AD|K)-\d+\b/g) ?? []
+
+  it("that README names are registered, and each is named by a test that it links to", () => {
+    const missing = rows("The laws and their tests").flatMap(([promise, laws = "", tests = ""]) => {
+      const texts = Markdown.links(tests).map(read).join("\n")
+      return ids(laws).filter((id) => !register.has(id) || !new RegExp(`\\b${id}\\b(?!\\d)`).test(texts))
+        .map((id) => `${promise}: ${id}`)
+    })
+    expect(missing).toEqual([])
+  })
+
+  it("of every promise are told, and no law of Admission is left out", () => {
+    const table = rows("The laws and their tests")
+    expect(new Set(table.map(([promise]) => promise))).toEqual(new Set(["bounded", "fair", "leak-free", "honest"]))
+    const told = new Set(ids(table.map(([, laws]) => laws).join(" ")))
+    expect([...register].filter((id) => id.startsWith("AD-") && !told.has(id))).toEqual([])
+  })
+})
+
+describe("the table of options", () => {
+  const given: Readonly<Record<string, unknown>> = { maxRunning: 4_096 }
+  const accepts = (option: string, value: unknown): boolean =>
+    Exit.isSuccess(Effect.runSyncExit(decode({ ...given, [option]: value } as unknown as Options)))
+  const number = (text: string): number => Number(text.replaceAll(",", ""))
+
+  it("has every option", () => {
+    const source = read("core/AdmissionOptions.ts") + read("core/AdmissionLimits.ts")
+    const bodies = [...source.matchAll(/^export interface (?:Options|Limits)\b.*\n([^]*?)^\}/gm)]
+    const names = bodies.flatMap(([, body = ""]) => [...body.matchAll(/^ {2}readonly (\w+)/gm)].map((one) => one[1]!))
+    expect(rows("Options").map(([option]) => bare(option)).toSorted()).toEqual(names.toSorted())
+  })
+
+  it("tells the ranges", () => {
+    for (const [option, , range = ""] of rows("Options")) {
+      const name = bare(option)
+      const whole = /^([\d,]+) to (?:([\d,]+)|(16 × )?`maxRunning`)$/.exec(range)
+      if (name === "weights") continue
+      if (whole !== null) {
+        const least = number(whole[1]!)
+        const most = whole[2] === undefined ? 4_096 * (whole[3] === undefined ? 1 : 16) : number(whole[2])
+        const tried = [least - 1, least, most, most + 1, least + 0.5, NaN].map((value) => accepts(name, value))
+        expect([name, tried]).toEqual([name, [false, true, true, false, false, false]])
+      } else if (/^`"/.test(range)) {
+        const words = Markdown.spans(range).map((word) => JSON.parse(word))
+        expect([name, ...words.map((word) => accepts(name, word)), accepts(name, "other")])
+          .toEqual([name, ...words.map(() => true), false])
+      } else expect(["reserved", "maxWait", "labels"]).toContain(name)
+    }
+    expect(["0 seconds", "1 hour", "61 minutes"].map((wait) => accepts("maxWait", wait))).toEqual([false, true, false])
+    expect([{ normal: 4_095 }, { normal: 4_095, control: 1 }].map((units) => accepts("reserved", units))).toEqual([
+      true,
+      false,
+    ])
+    expect([undefined, () => "a", "a"].map((labels) => accepts("labels", labels))).toEqual([true, true, false])
+  })
+
+  it("tells the defaults", () => {
+    const settings = Effect.runSync(decode({ maxRunning: 7 }))
+    const { limits } = settings
+    const defaults: Record<string, unknown> = {
+      "none": Infinity,
+      "1,024": 1_024,
+      "128, or `maxQueued`": 128,
+      "5 seconds": 5e9,
+      "`maxRunning`": 7,
+      '`"off"`': false,
+      '`"serve"`': "serve",
+    }
+    const actual: Record<string, unknown> = {
+      ...limits,
+      maxWait: settings.maxWaitNanos,
+      maxBypass: settings.maxBypass,
+      estimate: settings.estimate,
+      drainWaiting: settings.drainWaiting,
+    }
+    for (const [option, told = ""] of rows("Options")) {
+      const name = bare(option)
+      if (name in actual && told !== "required") {
+        expect([name, Number(actual[name]) > 1e9 && told === "none" ? Infinity : actual[name]]).toEqual([
+          name,
+          defaults[told],
+        ])
+      }
+    }
+    expect(Effect.runSync(decode({ maxRunning: 7, maxQueued: 3 })).limits.maxQueuedPerTenant).toBe(3)
+    expect([settings.reserves, settings.weights, settings.labels]).toEqual([[0, 0, 0, 0], undefined, undefined])
+    expect(Exit.isFailure(Effect.runSyncExit(decode({} as Options)))).toBe(true)
+  })
+
+  it.effect("tells the weights that a tenant may have", () =>
+    Effect.gen(function* () {
+      const tried = yield* Effect.forEach([0, 1, 1_000, 1_001, 1.5], (weight) =>
+        Effect.gen(function* () {
+          const admission = yield* Admission.make({ maxRunning: 1, weights: () => weight })
+          return (yield* Effect.exit(admission.tryEnter({ tenant: "one" })))._tag === "Success"
+        }))
+      expect(tried).toEqual([false, true, true, false, false])
+      expect(rows("Options").find(([option]) => bare(option) === "weights")?.[2]).toBe("1 to 1,000")
+    }))
+})
+
+/** Each row of the table of errors as a program; it ends in the tag of what is answered. */
+const answers: Readonly<Record<string, Effect.Effect<string, unknown, Scope.Scope>>> = (() => {
+  const one = Admission.make({ maxRunning: 1, maxQueued: 1 })
+  const tag = <A, E extends { readonly _tag: string }, R>(effect: Effect.Effect<A, E, R>) =>
+    Effect.map(Effect.flip(effect), ({ _tag }) => _tag)
+  const tags = <E extends { readonly _tag: string }>(...all: ReadonlyArray<Effect.Effect<unknown, E, Scope.Scope>>) =>
+    Effect.map(Effect.forEach(all, tag), (found) => [...new Set(found)].join())
+  const on = <A, E, R>(body: (admission: Admission.Admission) => Effect.Effect<A, E, R>) => Effect.flatMap(one, body)
+  const ask = { tenant: "one" }
+  const settle = Effect.repeat(Effect.yieldNow, { times: 20 })
+  const waited = <A>(first: Effect.Effect<A>, then: Effect.Effect<unknown>) =>
+    Effect.gen(function* () {
+      const fiber = yield* Effect.forkChild(first)
+      yield* settle
+      yield* then
+      return yield* Fiber.join(fiber)
+    })
+  return {
+    "the cost is above a cap": on(({ run }) => tag(run({ ...ask, cost: 2 })(Effect.void))),
+    "no place to wait is left": on(({ enter }) =>
+      Effect.gen(function* () {
+        yield* enter(ask)
+        yield* Effect.forkChild(enter(ask))
+        yield* settle
+        return yield* tag(enter(ask))
+      })
+    ),
+    "the turn did not come in time": on(({ enter }) =>
+      Effect.andThen(
+        enter(ask),
+        Effect.flatMap(Effect.scope, (scope) =>
+          waited(Effect.orDie(tag(Scope.provide(enter(ask), scope))), TestClock.adjust("5 seconds"))),
+      )
+    ),
+    "the deadline had passed before the ask came": on(({ run }) =>
+      Effect.map(Effect.flip(run(ask)(Effect.void).pipe(Deadline.within(0))), (error) => {
+        expect(error).toMatchObject({ waited: Duration.zero })
+        return error._tag
+      })
+    ),
+    "`estimate` is on and the wait would be too long": Effect.gen(function* () {
+      const admission = yield* Admission.make({ maxRunning: 1, maxWait: "1 hour", estimate: "on" })
+      const busy = Effect.ignore(admission.run(ask)(Effect.sleep(100)))
+      yield* Effect.replicateEffect(Effect.forkChild(busy), 50)
+      yield* settle
+      yield* Effect.replicateEffect(TestClock.adjust(100), 40)
+      const found = yield* tag(admission.run(ask)(Effect.void).pipe(Deadline.within(200)))
+      yield* TestClock.adjust("1 minute")
+      return found
+    }),
+    "`tryEnter` could not be granted at once": on(({ enter, tryEnter }) =>
+      Effect.andThen(enter(ask), tag(tryEnter(ask)))
+    ),
+    "the Admission drains or is closed": Effect.gen(function* () {
+      const inner = yield* Scope.make()
+      const admission = yield* Scope.provide(one, inner)
+      yield* admission.enter(ask)
+      const draining = yield* Effect.forkChild(Effect.flatMap(Deadline.after("1 second"), admission.drain))
+      yield* settle
+      const first = yield* Effect.flip(admission.enter(ask))
+      expect(first).toMatchObject({ state: "draining" })
+      yield* TestClock.adjust("1 second")
+      yield* Fiber.join(draining)
+      yield* Scope.close(inner, Exit.void)
+      const second = yield* Effect.flip(admission.enter(ask))
+      expect(second).toMatchObject({ state: "closed" })
+      return [...new Set([first._tag, second._tag])].join()
+    }),
+    "the work ran past its deadline under `Deadline.enforce`": on(({ run }) =>
+      waited(
+        Effect.orDie(tag(run(ask)(Deadline.enforce(Effect.sleep("1 minute"))).pipe(Deadline.within(10)))),
+        TestClock.adjust(10),
+      )
+    ),
+    "a permit is released twice": on(({ enter, release }) =>
+      Effect.flatMap(enter(ask), (permit) => Effect.andThen(release(permit), tag(release(permit))))
+    ),
+    "a permit of another Admission is released": on(({ release }) =>
+      on(({ enter, snapshot }) =>
+        Effect.gen(function* () {
+          const found = yield* tag(release(yield* enter(ask)))
+          expect((yield* snapshot).running).toBe(1)
+          return found
+        })
+      )
+    ),
+    "a permit is released early, then its scope closes": on(({ enter, release, snapshot }) =>
+      Effect.gen(function* () {
+        yield* Effect.scoped(Effect.flatMap(enter(ask), release))
+        const { released, running } = yield* snapshot
+        expect([released, running]).toEqual([1, 0])
+        return "silence"
+      })
+    ),
+    "a tenant or provider is empty, too long or has control characters": on(({ enter }) =>
+      tags(
+        enter({ tenant: "" }),
+        enter({ tenant: "ä".repeat(129) }),
+        enter({ tenant: "a\nb" }),
+        enter({ ...ask, provider: "" }),
+        enter({ ...ask, provider: "\u0000" }),
+      )
+    ),
+    "a cost is no whole number of at least 1": on(({ enter }) =>
+      tags(...[0, -1, 1.5, NaN, Infinity, 2 ** 53].map((cost) => enter({ ...ask, cost })))
+    ),
+    "a deadline is negative or no duration": Effect.gen(function* () {
+      const begun = yield* Deferred.make<void>()
+      const work = Deferred.succeed(begun, undefined)
+      const found = yield* tags(work.pipe(Deadline.within(-1)), work.pipe(Deadline.within("soon" as "1 second")))
+      expect(yield* Deferred.isDone(begun)).toBe(false)
+      return found
+    }),
+    "more is withheld than is left": on(({ withhold }) => tags(withhold(2))),
+    "an option or a limit breaks its rule": tags(
+      Admission.make({ maxRunning: 0 }),
+      on(({ lower }) => lower({ maxRunning: NaN })),
+    ),
+    "`lower` would raise a limit": on(({ lower }) => tag(lower({ maxRunning: 2 }))),
+    "`lower` would go below what is in use": Effect.gen(function* () {
+      const { enter, lower, snapshot } = yield* Admission.make({ maxRunning: 3 })
+      yield* enter({ ...ask, cost: 3 })
+      const found = yield* tag(lower({ maxRunning: 2, maxQueued: 1 }))
+      const { limits, running } = yield* snapshot
+      expect([limits.maxRunning, limits.maxQueued, running]).toEqual([3, 1_024, 3])
+      return found
+    }),
+  }
+})()
+
+describe("the table of errors", () => {
+  it("has a program here for every row, and every row's program", () =>
+    expect(rows("Errors and misuse").map(([what]) => what)).toEqual(Object.keys(answers)))
+
+  for (const [what = "", told = ""] of Markdown.table(readme, "Errors and misuse")) {
+    it.effect(`${what}: ${told}`, () =>
+      Effect.gen(function* () {
+        expect(yield* Effect.scoped(answers[what] ?? Effect.succeed("no program"))).toBe(
+          Markdown.spans(told)[0] ?? told,
+        )
+      }))
+  }
+
+  it("has every error that the core exports", () => {
+    const files = readdirSync(`${Runtime.root}core`).filter((name) => name.endsWith(".ts")).map((name) =>
+      read(`core/${name}`)
+    )
+    const classes = files.flatMap((text) =>
+      [...text.matchAll(/export class (\w+) extends Refusal /g)].map((one) => one[1]!)
+    )
+    const told = new Set(rows("Errors and misuse").flatMap(([, answer = ""]) => Markdown.spans(answer)))
+    expect(classes.filter((name) => !told.has(name))).toEqual([])
+    expect(classes.length).toBeGreaterThan(8)
+  })
+})
+
+describe("the gateway's part", () => {
+  const environment = (name: string): string | undefined => name === "MAIL_AUTHORIZATION" ? "Bearer secret" : undefined
+  const configurations = Documents.blocks.filter(({ kind }) => kind === "json")
+
+  it.effect.each(configurations.map((block) => [`${block.path}:${block.line}`, block] as const))(
+    "%s is a configuration",
+    ([, block]) =>
+      Effect.gen(function* () {
+        const config = yield* Config.parse(block.text, environment)
+        expect([...config.tenants.keys()]).toEqual(["acme", "globex"])
+        const broken = yield* Effect.flip(Config.parse(block.text.replace('"tokens"', '"token"'), environment))
+        expect(broken.mistakes.map(({ path }) => path)).toContain("$.tenants.acme.token")
+        const bare = yield* Effect.flip(Config.parse(block.text, () => undefined))
+        expect(broken.mistakes.length * bare.mistakes.length).toBeGreaterThan(0)
+      }),
+  )
+
+  it("tells the status of every answer", () => {
+    const qualified: Record<string, object> = {
+      "`BodyStalled` by the client": { waitedFor: "client" },
+      "`BodyStalled` by the upstream": { waitedFor: "upstream" },
+      "`QueueFull` of the tenant": { scope: "tenant" },
+      "`QueueFull` in all": { scope: "all" },
+      "`WaitExpired` by `maxWait`": { bound: "maxWait" },
+      "`WaitExpired` by deadline": { bound: "deadline" },
+    }
+    const told = rows("The gateway").flatMap(([status, errors = ""]) =>
+      errors.split(", ").map((error) => [Number(status), bare(error), qualified[error] ?? {}] as const)
+    )
+    const actual = told.map(([, _tag, facts]) => [Answers.statusOf({ _tag, ...facts } as Answers.Refused), _tag, facts])
+    expect(actual).toEqual(told)
+    const all = [...read("adapters/gateway/Answers.ts").split("const statuses")[0]!.matchAll(/^ {2}\| (\w+)$/gm)].map((
+      one,
+    ) => one[1]!)
+    const names = new Set(told.map(([, name]) => name))
+    expect(all.filter((name) => !names.has(name) && name !== "AdmissionRefused" && name !== "Fault")).toEqual([])
+  })
+
+  it("tells the names, tokens and ports of the embedded configuration", () => {
+    const config = Effect.runSync(Config.decode(Config.embedded, environment))
+    expect([config.gateway, config.operator].map(({ host, port }) => `http://${host}:${port}`))
+      .toEqual(["http://127.0.0.1:8080", "http://127.0.0.1:8081"])
+    for (const name of [...config.tenants.keys(), ...config.providers.keys()]) expect(readme).toContain(`\`${name}\``)
+    for (const { host, port } of [config.gateway, config.operator]) {
+      expect(readme).toContain(`\`http://${host}:${port}\``)
+    }
+  })
+})
+
+describe("the other tables", () => {
+  it("of runtimes has the pinned versions", () => {
+    const pins = {
+      Node: json("package.json")["devDependencies"]?.["node"],
+      Deno: json("test/runtimes/deno/package.json")["dependencies"]?.["deno"],
+      Bun: json("test/runtimes/bun/package.json")["dependencies"]?.["bun"],
+    }
+    for (const [name, version] of Object.entries(pins)) expect(readme).toContain(`| ${name} ${version} |`)
+    expect(json("package.json")["engines"]?.["node"]).toBe(">=22.19")
+  })
+
+  it("of nouns leads to entry points that are there, and the words below it to all others", () => {
+    const entries = Object.keys(json("package.json")["exports"]!).map((path) => path.slice(2))
+      .filter((name) => name !== "" && name !== "package.json")
+    const table = rows("Which noun do I need")
+    const used = table.flatMap(([, use = "", state]) => state === "here" ? Markdown.spans(use) : [])
+    const below = readme.slice(readme.indexOf("The remaining entry points"), readme.indexOf("## The shape"))
+    const told = [...used.map((name) => name.replace("holdfast/", "")), ...Markdown.spans(below)]
+    expect(told.filter((name) => name !== "holdfast").toSorted()).toEqual(entries.toSorted())
+  })
+
+  it("of commands has every script, each with its twin for Deno", () => {
+    const scripts = json("package.json")["scripts"]!
+    const told = rows("Commands").map(([command]) => bare(command).replace(/^npm (run )?/, ""))
+    expect(told.toSorted()).toEqual(Object.keys(scripts).toSorted())
+    expect(Object.keys(json("deno.json")["tasks"]!).toSorted()).toEqual(Object.keys(scripts).toSorted())
+  })
+
+  it("of modules that moved names homes that are there", async () => {
+    const homes = rows("Dependencies").flatMap(([, now = ""]) => Markdown.spans(now))
+    const missing = await Promise.all(homes.map((home) => import(home).then(() => [], () => [home])))
+    expect([homes.length > 20, missing.flat()]).toEqual([true, []])
+  })
+})
+
+describe("CHANGELOG", () => {
+  it("tells of this version, first", () => {
+    const version = (json("package.json") as unknown as { readonly version: string }).version
+    expect(/^## (\S+)/m.exec(read("CHANGELOG.md"))?.[1]).toBe(version)
+  })
+})
