@@ -3,14 +3,16 @@ import { readdirSync, readFileSync } from "node:fs"
 import * as Runtime from "../support/Runtime.ts"
 import * as Markdown from "./Markdown.ts"
 
-export const readme: string = readFileSync(`${Runtime.root}README.md`, "utf8")
+export const read = (path: string): string => readFileSync(Runtime.root + path, "utf8")
+
+export const readme: string = read("README.md")
 
 const sources = readdirSync(`${Runtime.root}core`).filter((name) => name.endsWith(".ts")).map((name) => `core/${name}`)
 
 /** Every block of README and of the doc comments of the core. */
 export const blocks: readonly Markdown.Block[] = [
   ...Markdown.blocks("README.md", readme),
-  ...sources.flatMap((path) => Markdown.docBlocks(path, readFileSync(Runtime.root + path, "utf8"))),
+  ...sources.flatMap((path) => Markdown.docBlocks(path, read(path))),
 ]
 
 /** Every kind of block that is known, and what is done with it. A drawing is the only one that cannot be run. */

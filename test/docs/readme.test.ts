@@ -7,7 +7,7 @@ import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
 import * as Scope from "effect/Scope"
 import * as TestClock from "effect/testing/TestClock"
-import { existsSync, readdirSync, readFileSync } from "node:fs"
+import { existsSync, readdirSync } from "node:fs"
 import * as Answers from "../../adapters/gateway/Answers.ts"
 import * as Config from "../../adapters/gateway/Config.ts"
 import * as Admission from "../../core/Admission.ts"
@@ -17,9 +17,8 @@ import * as Runtime from "../support/Runtime.ts"
 import * as Documents from "./Documents.ts"
 import * as Markdown from "./Markdown.ts"
 
-const read = (path: string): string => readFileSync(Runtime.root + path, "utf8")
 const json = (path: string): Record<string, Record<string, string>> => JSON.parse(read(path))
-const { readme } = Documents
+const { read, readme } = Documents
 const rows = (heading: string): readonly (readonly string[])[] => {
   const found = Markdown.table(readme, heading)
   expect(found.length, `the table under ${heading}`).toBeGreaterThan(0)
