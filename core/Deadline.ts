@@ -55,6 +55,8 @@ export const after = (duration: Duration.Input): Effect.Effect<Deadline, Invalid
 
 /** What an input means in milliseconds; NaN where it is no duration at all, so that the caller's rule catches it. */
 export const millisOf = (duration: Duration.Input): number => {
+  // Effect decodes NaN as zero, which would be a deadline that has come.
+  if (typeof duration === "number") return duration
   const decoded = Duration.fromInput(duration)
   return decoded._tag === "Some" ? Duration.toMillis(decoded.value) : NaN
 }

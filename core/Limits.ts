@@ -42,10 +42,12 @@ export const duration = (
   maxMillis: number,
 ): Result.Result<number, InvalidLimits> => {
   const decoded = Duration.fromInput(value)
-  const millis = decoded._tag === "Some" ? Duration.toMillis(decoded.value) : NaN
+  // Effect decodes NaN as zero.
+  const isDuration = !Number.isNaN(value) && decoded._tag === "Some"
+  const millis = isDuration ? Duration.toMillis(decoded.value) : NaN
   if (millis > 0 && millis <= maxMillis) return Result.succeed(millis)
   const rule = `a duration above zero and at most ${Duration.format(Duration.millis(maxMillis))}`
-  const shown = decoded._tag === "Some" ? Duration.format(decoded.value) : value
+  const shown = isDuration ? Duration.format(decoded.value) : value
   return Result.fail(new InvalidLimits({ system, limit, rule, value: shown }))
 }
 
