@@ -1,0 +1,195 @@
+/** Deadline: set once, only ever nearer, told by what is left on its own clock. */
+import { assert, describe, it } from "@effect/vitest"
+import * as Clock from "effect/Clock"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Fiber from "effect/Fiber"
+import * as TestClock from "effect/testing/TestClock"
+import * as Deadline from "../../core/Deadline.ts"
+import { HandClock } from "../support/HandClock.ts"
+
+const at = (clock: Clock.Clock, millis: number): Deadline.Deadline => ({
+  atNanos: Deadline.nowNanos(clock) + millis * 1e6,
+  clock,
+})
+const started = <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.forkChild(effect, { startImmediately: true })
+const current = Effect.map(Deadline.Current, (deadline) => deadline)
+
+describe("narrow", () => {
+  const clock = new HandClock()
+  const other = new HandClock()
+  other.advance(12_345)
+  const instants = [-Infinity, -1, 0, 1, 2, 1_000, 1e9, Infinity]
+
+  it("K-8: is never later than either, on whatever clocks", () => {
+    for (const a of instants) {
+      for (const b of instants) {
+        for (const [one, two] of [[clock, clock], [clock, other], [other, clock]] as const) {
+          const narrowed = Deadline.narrow(at(one, a), at(two, b))!
+          assert.isAtMost(Deadline.remainingNanos(narrowed), a * 1e6)
+          assert.isAtMost(Deadline.remainingNanos(narrowed), b * 1e6)
+          assert.strictEqual(Deadline.remainingNanos(narrowed), Math.min(a, b) * 1e6)
+        }
+      }
+    }
+  })
+
+  it("K-8: with none is the other, and a tie keeps the one that was there", () => {
+    const one = at(clock, 5)
+    assert.isUndefined(Deadline.narrow(undefined, undefined))
+    assert.strictEqual(Deadline.narrow(one, undefined), one)
+    assert.strictEqual(Deadline.narrow(undefined, one), one)
+    assert.strictEqual(Deadline.narrow(one, at(clock, 5)), one)
+  })
+
+  it("K-8: is the same in whatever order deadlines come", () => {
+    for (const a of instants) {
+      for (const b of instants) {
+        for (const c of [-5, 3, 1e6]) {
+          const [x, y, z] = [at(clock, a), at(other, b), at(clock, c)]
+          const left = Deadline.narrow(Deadline.narrow(x, y), z)!
+          const right = Deadline.narrow(x, Deadline.narrow(z, y))!
+          assert.strictEqual(Deadline.remainingNanos(left), Deadline.remainingNanos(right))
+        }
+      }
+    }
+  })
+})
+
+describe("after", () => {
+  it.effect("is the given time from now, on the fiber's monotonic clock", () =>
+    Effect.gen(function* () {
+      yield* TestClock.adjust("1 minute")
+      const clock = yield* Clock.clockWith(Effect.succeed)
+      for (const [duration, nanos] of [[0, 0], ["1 nano", 1], [2, 2e6], ["3 seconds", 3e9], ["30 days", 2592e12]] as const) {
+        const deadline = yield* Deadline.after(duration)
+        assert.strictEqual(deadline.clock, clock)
+        assert.strictEqual(Deadline.remainingNanos(deadline), nanos)
+      }
+      assert.strictEqual((yield* Deadline.after(Infinity)).atNanos, Infinity)
+    }))
+
+  it.effect("of what is no duration of zero or more is refused", () =>
+    Effect.gen(function* () {
+      for (const bad of [-1, NaN, -Infinity, "-1 seconds", "soon", null, true]) {
+        const refused = yield* Effect.flip(Deadline.after(bad as Duration.Input))
+        assert.deepInclude(refused, { _tag: "InvalidRequest", field: "deadline", rule: "a duration of zero or more" })
+      }
+    }))
+})
+
+describe("onClock", () => {
+  it("is the same instant as told by what is left", () => {
+    const [one, two] = [new HandClock(), new HandClock()]
+    two.advance(777)
+    const deadline = at(one, 50)
+    assert.strictEqual(Deadline.onClock(deadline, one), deadline.atNanos)
+    assert.strictEqual(Deadline.onClock(deadline, two) - Deadline.nowNanos(two), 50e6)
+    one.advance(60)
+    assert.strictEqual(Deadline.onClock(deadline, two) - Deadline.nowNanos(two), -10e6)
+    assert.strictEqual(Deadline.onClock({ atNanos: Infinity, clock: one }, two), Infinity)
+  })
+})
+
+describe("provide and within", () => {
+  it.effect("K-8: narrow what the fiber carries, never widen it, and give it back afterwards", () =>
+    Effect.gen(function* () {
+      const left = Effect.map(current, (deadline) => deadline && Deadline.remainingNanos(deadline) / 1e6)
+      assert.isUndefined(yield* left)
+      const seen = yield* Deadline.within(100)(Effect.all([
+        left,
+        Deadline.within(40)(left),
+        Deadline.within(400)(left),
+        Deadline.within(Infinity)(left),
+        Deadline.within(40)(Deadline.within(70)(left)),
+        left,
+      ]))
+      assert.deepStrictEqual(seen, [100, 40, 100, 100, 40, 100])
+      assert.isUndefined(yield* left)
+      const narrower = yield* Deadline.after(10)
+      assert.strictEqual(yield* Deadline.within(100)(Deadline.provide(narrower)(left)), 10)
+      assert.strictEqual(yield* Deadline.provide(narrower)(Deadline.provide(yield* Deadline.after(90))(left)), 10)
+    }))
+
+  it.effect("are inherited by children, and time that passes counts", () =>
+    Effect.gen(function* () {
+      const child = yield* Deadline.within(100)(
+        started(Effect.andThen(Effect.sleep(30), Effect.map(current, (each) => Deadline.remainingNanos(each!)))),
+      )
+      yield* TestClock.adjust(30)
+      assert.strictEqual(yield* Fiber.join(child), 70e6)
+    }))
+
+  it.effect("interrupt nothing by themselves", () =>
+    Effect.gen(function* () {
+      const work = yield* started(Deadline.within(10)(Effect.andThen(Effect.sleep(50), Effect.succeed("done"))))
+      yield* TestClock.adjust(50)
+      assert.strictEqual(yield* Fiber.join(work), "done")
+    }))
+
+  it.effect("of a bad duration do not run the work", () =>
+    Effect.gen(function* () {
+      const refused = yield* Effect.flip(Deadline.within(-1)(Effect.die("it ran")))
+      assert.strictEqual(refused._tag, "InvalidRequest")
+    }))
+})
+
+describe("enforce", () => {
+  it.effect("interrupts at the deadline, waits for the end of the work, and fails with how long it took", () =>
+    Effect.gen(function* () {
+      const order: Array<string> = []
+      const work = Effect.never.pipe(
+        Effect.onInterrupt(() => Effect.andThen(Effect.sleep(20), Effect.sync(() => order.push("cleaned")))),
+        Deadline.enforce,
+        Deadline.within(100),
+        Effect.flip,
+        Effect.tap(() => Effect.sync(() => order.push("failed"))),
+      )
+      const fiber = yield* started(work)
+      yield* TestClock.adjust(99)
+      assert.deepStrictEqual(order, [])
+      yield* TestClock.adjust(1)
+      assert.deepStrictEqual(order, [])
+      yield* TestClock.adjust(20)
+      assert.deepStrictEqual(order, ["cleaned", "failed"])
+      const refused = yield* Fiber.join(fiber)
+      assert.isTrue(refused._tag === "DeadlineExceeded" && Duration.toMillis(refused.elapsed) === 120)
+    }))
+
+  it.effect("is the work itself without a deadline, or with one that never comes", () =>
+    Effect.gen(function* () {
+      assert.strictEqual(yield* Deadline.enforce(Effect.succeed(1)), 1)
+      assert.strictEqual(yield* Deadline.within(Infinity)(Deadline.enforce(Effect.succeed(2))), 2)
+    }))
+
+  it.effect("lets work that ends in time be, with its failure unchanged", () =>
+    Effect.gen(function* () {
+      const inTime = Deadline.within(10)(Deadline.enforce(Effect.succeed("done")))
+      assert.strictEqual(yield* inTime, "done")
+      assert.strictEqual(yield* Effect.flip(Deadline.within(10)(Deadline.enforce(Effect.fail("own")))), "own")
+    }))
+
+  it.effect("does not begin work whose deadline has come", () =>
+    Effect.gen(function* () {
+      const refused = yield* Effect.flip(Deadline.within(0)(Deadline.enforce(Effect.die("it ran"))))
+      assert.strictEqual(refused._tag, "DeadlineExceeded")
+    }))
+
+  it.effect("has one timer, only while the work runs", () =>
+    Effect.gen(function* () {
+      const clock = new HandClock()
+      const work = Effect.provideService(
+        Deadline.within(100)(Deadline.enforce(Deadline.enforce(Effect.succeed("done")))),
+        Clock.Clock,
+        clock,
+      )
+      yield* work
+      assert.strictEqual(clock.sleeping, 0)
+      const fiber = yield* started(
+        Effect.provideService(Deadline.within(100)(Deadline.enforce(Effect.never)), Clock.Clock, clock),
+      )
+      assert.strictEqual(clock.sleeping, 1)
+      yield* Fiber.interrupt(fiber)
+      assert.strictEqual(clock.sleeping, 0)
+    }))
+})
