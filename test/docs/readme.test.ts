@@ -280,7 +280,11 @@ const answers: Readonly<Record<string, Effect.Effect<string, unknown, Scope.Scop
     "a deadline is negative or no duration": Effect.gen(function* () {
       const begun = yield* Deferred.make<void>()
       const work = Deferred.succeed(begun, undefined)
-      const found = yield* tags(work.pipe(Deadline.within(-1)), work.pipe(Deadline.within("soon" as "1 second")))
+      const found = yield* tags(
+        work.pipe(Deadline.within(-1)),
+        work.pipe(Deadline.within(NaN)),
+        work.pipe(Deadline.within("soon" as "1 second")),
+      )
       expect(yield* Deferred.isDone(begun)).toBe(false)
       return found
     }),
@@ -325,6 +329,47 @@ describe("the table of errors", () => {
     expect(classes.filter((name) => !told.has(name))).toEqual([])
     expect(classes.length).toBeGreaterThan(8)
   })
+})
+
+describe("the limits of the promise", () => {
+  const ask = { tenant: "one" }
+  const pass = Effect.repeat(Effect.yieldNow, { times: 20 })
+
+  it.effect("a refusal has no stack, and is an error in all else that was told", () =>
+    Effect.gen(function* () {
+      const { tryEnter } = yield* Admission.make({ maxRunning: 1 })
+      yield* tryEnter(ask)
+      const refused = yield* Effect.flip(tryEnter(ask))
+      expect([refused.stack, refused instanceof Error, String(refused)])
+        .toEqual([undefined, true, "WouldWait: the total has no room now"])
+      expect((Error as { readonly isError?: (value: unknown) => boolean }).isError?.(refused) ?? false).toBe(false)
+      expect(JSON.parse(JSON.stringify(refused))).toMatchObject({ account: "total", message: refused.message })
+      expect(yield* tryEnter(ask).pipe(Effect.catchTag("WouldWait", ({ account }) => Effect.succeed(account)))).toBe(
+        "total",
+      )
+    }))
+
+  it.effect("the age of a holder counts from the next time that the clock is read", () =>
+    Effect.gen(function* () {
+      const { enter, holders } = yield* Admission.make({ maxRunning: 1 })
+      yield* enter(ask)
+      yield* TestClock.adjust("1 minute")
+      expect((yield* holders)[0]?.age).toEqual(Duration.zero)
+      yield* TestClock.adjust("1 minute")
+      expect(Duration.toMillis((yield* holders)[0]!.age)).toBe(60_000)
+    }))
+
+  it.effect("work that cannot be interrupted holds its permit for as long as it runs", () =>
+    Effect.gen(function* () {
+      const { run, snapshot } = yield* Admission.make({ maxRunning: 1 })
+      const fiber = yield* Effect.forkChild(run(ask)(Effect.uninterruptible(Effect.sleep("1 minute"))))
+      yield* pass
+      yield* Effect.forkChild(Fiber.interrupt(fiber))
+      yield* TestClock.adjust("59 seconds")
+      expect((yield* snapshot).running).toBe(1)
+      yield* TestClock.adjust("1 second")
+      expect((yield* snapshot).running).toBe(0)
+    }))
 })
 
 describe("the gateway's part", () => {
