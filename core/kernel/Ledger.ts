@@ -32,14 +32,14 @@ export type Parked<T extends Member<T>> = Array<FitQueue<T> | undefined>
 export class Account<T extends Member<T>> {
   readonly cap: Cap
   used = 0
-  /** Units that woken groups mean to take; they only bound how many more are woken. */
-  promised = 0
+  /** Units that woken groups mean to take, by the class as it counts; they only bound how many more are woken. */
+  promised: Units | undefined = undefined
   parked = 0
   queues: Parked<T> | undefined = undefined
   /** How many heads have units of this account set aside for them. */
   setAside = 0
   /** Units that stay set aside for heads that were woken and wait for the total, by class of arrival. */
-  guarded: [number, number, number, number] | undefined = undefined
+  guarded: Units | undefined = undefined
   /** True while the account is on the list of those that gave back and whose parked groups are to be looked at. */
   opened = false
 
@@ -56,19 +56,24 @@ export class Account<T extends Member<T>> {
     return this.cap.limit - this.used
   }
 
+  /** Moves the units that are promised to woken groups of class `turnClass` by `units`. */
+  promise(turnClass: Class, units: number): void {
+    this.promised = moved(this.promised, turnClass, units)
+  }
+
+  /** Units promised to woken groups of class `turnClass` or higher: those of that class are not woken for them. */
+  promisedBefore(turnClass: Class): number {
+    return sumTo(this.promised, turnClass)
+  }
+
   /** Moves the units that are kept for woken heads of class `arrival` by `units`. */
   guard(arrival: Class, units: number): void {
-    const guarded = this.guarded ??= [0, 0, 0, 0]
-    guarded[arrival] += units
-    if (guarded.every((each) => each === 0)) this.guarded = undefined
+    this.guarded = moved(this.guarded, arrival, units)
   }
 
   /** Units kept for woken heads of class `arrival` or higher, which asks of that class may not take. */
   guardedAgainst(arrival: Class): number {
-    if (this.guarded === undefined) return 0
-    let units = 0
-    for (let k = 0; k <= arrival; k++) units += this.guarded[k]!
-    return units
+    return sumTo(this.guarded, arrival)
   }
 
   /** What the limits allow in all to one ask of class `arrival`. */
@@ -82,13 +87,28 @@ export class Account<T extends Member<T>> {
   }
 }
 
+type Units = [number, number, number, number]
+
+/** `units` more for a class; undefined where all are 0. */
+const moved = (by: Units = [0, 0, 0, 0], k: Class, units: number): Units | undefined => {
+  by[k] += units
+  return by.every((each) => each === 0) ? undefined : by
+}
+
+const sumTo = (by: Units | undefined, last: Class): number => {
+  if (by === undefined) return 0
+  let sum = 0
+  for (let k = 0; k <= last; k++) sum += by[k]!
+  return sum
+}
+
 /**
  * The total with its class limits: the units of a class and all below it never exceed `maxRunning` less the reserves of
  * the classes above. An ask of class k therefore needs room under the limits of class k and of every higher one.
  */
 export class Total<T extends Member<T>> extends Account<T> {
   /** Units held by asks that arrived in each class; they add up to `used`. */
-  readonly units: [number, number, number, number] = [0, 0, 0, 0]
+  readonly units: Units = [0, 0, 0, 0]
   readonly reserves: ReadonlyArray<number>
   readonly #hasReserves: boolean
   withheld = 0

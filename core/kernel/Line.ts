@@ -4,7 +4,7 @@
  * Every operation is one step: it changes the records, decides in the same step what becomes of whatever got free, and
  * puts the answers on `answers`, to be handed over after the step. It reads no clock, calls nothing and cannot suspend.
  */
-import { Ask, Group, onWithholding, type Pair, unstamped, type WaitingAsk } from "./Ask.ts"
+import { Ask, Group, type Pair, unstamped, type WaitingAsk } from "./Ask.ts"
 import { DeadlineOrder } from "./DeadlineOrder.ts"
 import { Delivery } from "./Delivery.ts"
 import type { Keys } from "./Keys.ts"
@@ -106,6 +106,8 @@ export class Line {
   ask(ask: WaitingAsk, now: number, mayWait: false): Never | Short | undefined
   ask(ask: WaitingAsk, now: number, mayWait: boolean): Verdict {
     this.stamp(now)
+    // Those whose instant has come make room for others, who were here first.
+    if (this.nextDue <= now) this.#decide(now)
     this.keys.hold(ask.pair)
     const verdict = this.#refusedAtOnce(ask, mayWait) ?? this.#enqueue(ask, now, mayWait)
     if (verdict === undefined) return undefined
@@ -153,15 +155,14 @@ export class Line {
     for (const ask of this.waitingAsks()) {
       if (this.neverFits(ask) !== undefined) this.#dismiss(ask, LeaseState.Refuse)
     }
+    this.#places.putAside(this.#waitingGroups())
     this.#decide(now)
   }
 
   /** Takes `units` out of the total, under use if need be; false, and no change, where fewer are left. */
   withhold(units: number, now: number): boolean {
     if (!Ledger.withhold(this.total, units)) return false
-    for (const group of this.#waitingGroups()) {
-      if (group.place !== onWithholding && this.#places.exceedsWithholding(group)) this.#places.relocate(group)
-    }
+    this.#places.putAside(this.#waitingGroups())
     this.#decide(now)
     return true
   }
@@ -336,6 +337,7 @@ export class Line {
         this.#serveParked(first, now)
         continue
       }
+      if (this.#places.reseat(total, turnClass)) continue
       if (rotation.isEmpty(turnClass) || total.room(turnClass) <= 0) return
       if (parking.setAsideFor(total, turnClass, turnClass) !== undefined) return
       const group = rotation.next(turnClass)!
@@ -370,10 +372,7 @@ export class Line {
   #grant(group: Group, now: number): void {
     const ask = group.head!
     const accounts = group.pair.accountsOf(group.arrival)
-    const { parking } = this.#places
-    for (let i = 0; i < accounts.length; i++) parking.noteGrant(accounts[i]!, group)
-    parking.noteGrant(this.total, group)
-    parking.unpromise(group)
+    this.#places.noteGrant(group, accounts)
     Ledger.charge(accounts, this.total, group.arrival, group.need)
     this.#settle(ask, LeaseState.Grant)
     group.asks.remove(ask)

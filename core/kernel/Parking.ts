@@ -60,7 +60,7 @@ export class Parking {
     const account = group.account!
     group.guarded = group.setAside
     this.unpark(group)
-    account.promised += group.need
+    account.promise(group.turnClass, group.need)
     group.promisedBy = account
     group.promisedTicket = group.ticket
     if (group.guarded) account.guard(group.arrival, group.need)
@@ -70,7 +70,7 @@ export class Parking {
   unpromise(group: Group): GroupAccount | undefined {
     const account = group.promisedBy
     if (account === undefined) return undefined
-    account.promised -= group.need
+    account.promise(group.turnClass, -group.need)
     if (group.guarded) account.guard(group.arrival, -group.need)
     group.guarded = false
     group.promisedBy = undefined
@@ -117,7 +117,7 @@ export class Parking {
     const queue = account.queues?.[slot]
     if (queue === undefined || queue.size === 0) return undefined
     const arrival = arrivalOf(slot)
-    const room = account.room(arrival) - account.promised
+    const room = account.room(arrival) - account.promisedBefore(turnClass)
     const owner = this.setAsideFor(account, arrival, turnClass)
     if (owner === undefined) return queue.firstFitting(room)
     return slotOf(owner) === slot && owner.need <= room ? owner : undefined

@@ -4,7 +4,7 @@
  */
 import { type Group, nowhere, onAccount, onWithholding, type WaitingAsk } from "./Ask.ts"
 import { DeadlineOrder } from "./DeadlineOrder.ts"
-import { type Account, classes, type Total } from "./Ledger.ts"
+import { type Account, type Class, classes, type Total } from "./Ledger.ts"
 import { List } from "./List.ts"
 import { Parking } from "./Parking.ts"
 import { Rotation } from "./Rotation.ts"
@@ -40,6 +40,16 @@ export class Places {
     else this.enter(group)
   }
 
+  /** Counts a grant against the heads that it passes. Those with units set aside may be short of another account by it. */
+  noteGrant(group: Group, accounts: ReadonlyArray<Account<Group>>): void {
+    for (let i = 0; i < accounts.length; i++) {
+      this.parking.noteGrant(accounts[i]!, group)
+      if (accounts[i]!.setAside > 0) this.open(accounts[i]!)
+    }
+    this.parking.noteGrant(this.total, group)
+    this.parking.unpromise(group)
+  }
+
   /** The head was granted: the group goes on with its next ask, in the class that this one has arrived in. */
   advance(group: Group): void {
     this.#ages.remove(group)
@@ -55,6 +65,13 @@ export class Places {
     this.rotation.forget(group)
     group.raised = false
     if (head !== undefined) this.enter(group)
+  }
+
+  /** Heads above what withholding leaves of the total wait for its end, and nothing is set aside for them. */
+  putAside(groups: Iterable<Group>): void {
+    for (const group of groups) {
+      if (group.place !== onWithholding && this.exceedsWithholding(group)) this.relocate(group)
+    }
   }
 
   /** Those that a withholding had put aside are looked at anew. */
@@ -145,8 +162,11 @@ export class Places {
     for (const turnClass of classes) {
       for (;;) {
         const group = this.parking.candidate(account, turnClass)
-        if (group === undefined) break
-        const short = this.#withoutRoom(group)
+        if (group === undefined) {
+          if (this.reseat(account, turnClass)) continue
+          break
+        }
+        const short = this.#withoutRoom(group, this.total)
         if (short === undefined) {
           this.parking.wake(group)
           this.rotation.attach(group)
@@ -158,10 +178,10 @@ export class Places {
     }
   }
 
-  /** The first account below the total without room for the group's head. */
-  #withoutRoom(group: Group): Account<Group> | undefined {
+  /** The first account narrower than `end` without room for the group's head. */
+  #withoutRoom(group: Group, end: Account<Group>): Account<Group> | undefined {
     const accounts = group.pair.accountsOf(group.arrival)
-    for (let i = 0; i < accounts.length; i++) {
+    for (let i = 0; i < accounts.length && accounts[i] !== end; i++) {
       if (this.parking.roomFor(accounts[i]!, group) < group.need) return accounts[i]
     }
     return undefined
@@ -169,15 +189,38 @@ export class Places {
 
   /** The first account, narrow to wide, that the head cannot be charged to now; undefined where all can. */
   obstacle(group: Group): Account<Group> | undefined {
-    const short = this.#withoutRoom(group)
+    const short = this.#withoutRoom(group, this.total)
     if (short !== undefined) return short
     if (this.total.room(group.arrival) < group.need) return this.total
     // Only what would otherwise be granted may start a setting aside, so this comes after every account has room.
     const accounts = group.pair.accountsOf(group.arrival)
-    for (let i = 0; i < accounts.length; i++) {
-      if (!this.parking.mayPass(accounts[i]!, group)) return accounts[i]
+    for (let i = 0; i < accounts.length; i++) if (!this.#mayPass(accounts[i]!, group)) return accounts[i]
+    return this.#mayPass(this.total, group) ? undefined : this.total
+  }
+
+  #mayPass(account: Account<Group>, group: Group): boolean {
+    while (!this.parking.mayPass(account, group)) if (!this.reseat(account, group.turnClass)) return false
+    return true
+  }
+
+  /**
+   * Heads that have units of the account set aside for them, but are short of a narrower one by now, park there instead.
+   * True where there were any.
+   */
+  reseat(account: Account<Group>, turnClass: Class): boolean {
+    if (account.setAside === 0) return false
+    let moved = false
+    for (let k = 0; k <= turnClass; k++) {
+      for (;;) {
+        const head = this.parking.head(account, k as Class)
+        if (head?.setAside !== true) break
+        const short = this.#withoutRoom(head, account)
+        if (short === undefined) break
+        this.parkNarrow(head, short)
+        moved = true
+      }
     }
-    return this.parking.mayPass(this.total, group) ? undefined : this.total
+    return moved
   }
 
   /** Short of an account below the total: out of the rotation until that account gives back. */
