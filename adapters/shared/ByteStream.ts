@@ -2,7 +2,7 @@
  * Bytes carried between Node's streams and the web's, one chunk at a time, with back-pressure both ways.
  *
  * Nothing is read before it is asked for and nothing is written past a full buffer. It owns no stream: cancelling the
- * web side only stops reading, since what becomes of the socket is its owner's decision.
+ * web side only drops what still comes, since what becomes of the socket is its owner's decision.
  */
 import type { Readable, Writable } from "node:stream"
 
@@ -55,9 +55,9 @@ export const fromReadable = (source: Readable, options: ReadableOptions): Readab
       }
       source.resume()
     },
+    // No pause: the owner may have begun to read the rest away, and what still comes is dropped above.
     cancel() {
       over = true
-      source.pause()
     },
   }, { highWaterMark: 0 })
 }

@@ -117,6 +117,8 @@ const send = (call: Call, request: http.ClientRequest): Effect.Effect<Reply, Exc
       request.end()
       return
     }
+    // Without this the head would wait for the first byte of the body, and a provider could not refuse before it.
+    request.flushHeaders()
     writeTo(request, call.body).then(
       (whole) => {
         if (whole) request.end()

@@ -209,6 +209,8 @@ describe("a drain", () => {
     const accepted = Array.from({ length: 5 }, (_, i) => Wire.ask(gateway.port, `/up/${i}`, { token: "demo-alpha" }))
     const late = await Wire.connect(gateway.port)
     late.send(get("after").slice(0, 20))
+    const unknown = await Wire.connect(gateway.port)
+    unknown.send("GET /up/after HTTP/1.1\r\nhost")
     const idle = await Wire.connect(gateway.port)
     idle.send(get("idle"))
     await waitingFor(gateway, 3)
@@ -222,8 +224,9 @@ describe("a drain", () => {
     await Wire.eventually(isOpen, (open) => !open)
     expect((await Wire.overview(gateway.operatorPort)).admission.waiting).toBe(3)
     late.send(get("after").slice(20))
-    await late.closed
-    expect(late.text()).toMatch(/^HTTP\/1.1 503 [^]*connection: close[^]*"error":"Closed"[^]*"state":"draining"/i)
+    unknown.send(": a\r\n\r\n")
+    expect(await unknown.closed).toMatch(/^HTTP\/1.1 401 [^]*connection: close/i)
+    expect(await late.closed).toMatch(/^HTTP\/1.1 503 [^]*connection: close[^]*"error":"Closed"[^]*"state":"draining"/i)
     flowing = true
     held.forEach((visit) => visit.send(Wire.reply(200, "ok")))
     expect((await Promise.all(accepted)).map(({ body, status }) => [status, body]))
