@@ -106,9 +106,9 @@ export class Line {
   ask(ask: WaitingAsk, now: number, mayWait: false): Never | Short | undefined
   ask(ask: WaitingAsk, now: number, mayWait: boolean): Verdict {
     this.stamp(now)
+    this.keys.hold(ask.pair)
     // Those whose instant has come make room for others, who were here first.
     if (this.nextDue <= now) this.#decide(now)
-    this.keys.hold(ask.pair)
     const verdict = this.#refusedAtOnce(ask, mayWait) ?? this.#enqueue(ask, now, mayWait)
     if (verdict === undefined) return undefined
     this.#settle(ask, LeaseState.Refuse)
