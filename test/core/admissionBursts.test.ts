@@ -50,8 +50,11 @@ const crowd = () => {
   turns.run(Scope.provide(admission.withhold(count), withheld))
   let told = 0
   const tell = Effect.sync(() => void told++)
-  const fibers = Array.from({ length: count }, (_, i) =>
-    turns.fork(Effect.ensuring(admission.run({ tenant: `t${i % 50}` })(Effect.andThen(tell, Effect.never)), tell)))
+  const fibers = Array.from(
+    { length: count },
+    (_, i) =>
+      turns.fork(Effect.ensuring(admission.run({ tenant: `t${i % 50}` })(Effect.andThen(tell, Effect.never)), tell)),
+  )
   /** Runs to the end; returns the most that were told in one turn, and how many turns another fiber had meanwhile. */
   const longest = (): { readonly most: number; readonly others: number } => {
     let [most, before, others] = [told, told, 0]

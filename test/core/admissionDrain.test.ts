@@ -149,7 +149,12 @@ describe("a drain", () => {
       yield* TestClock.adjust("1 second")
       const short = yield* started(draining(admission, "2 seconds"))
       yield* TestClock.adjust("2 seconds")
-      assert.deepInclude(yield* Fiber.join(short), { clean: false, held: 1, refused: 2, waited: Duration.nanos(2_000_000_000n) })
+      assert.deepInclude(yield* Fiber.join(short), {
+        clean: false,
+        held: 1,
+        refused: 2,
+        waited: Duration.nanos(2_000_000_000n),
+      })
       assert.isUndefined(long.pollUnsafe())
       yield* TestClock.adjust("1 second")
       yield* admission.release(permit)

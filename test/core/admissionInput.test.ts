@@ -25,7 +25,9 @@ const noCount: ReadonlyArray<unknown> = [
 ]
 /** What an error keeps of a value: scalars, and of all else its type. */
 const kept = (value: unknown) =>
-  typeof value === "bigint" ? `${value}n` : ["object", "function", "symbol"].includes(typeof value) && value !== null
+  typeof value === "bigint"
+    ? `${value}n`
+    : ["object", "function", "symbol"].includes(typeof value) && value !== null
     ? `<${typeof value}>`
     : value
 
@@ -43,25 +45,40 @@ describe("options", () => {
     ["maxBypass", 0, 128],
   ]
 
-  it.effect.each(ranges)("AD-38: %s is a whole number within its range", ([limit, min, max]) =>
-    Effect.gen(function* () {
-      for (const value of [...noCount, min - 1, max + 1, ...limit === "maxRunning" ? [undefined, null] : []]) {
-        const refused = yield* refusedOptions({ ...fine, [limit]: value })
-        assert.deepInclude(refused, {
-          _tag: "InvalidLimits",
-          system: "Admission",
-          limit,
-          rule: `a whole number from ${min} to ${max}`,
-          value: kept(value),
-        })
-        assert.include(String(refused), `Admission: ${limit} must be a whole number from ${min} to ${max}, got `)
-      }
-      for (const value of [min, max]) yield* Books.whole(yield* Admission.make({ ...fine, [limit]: value }))
-    }))
+  it.effect.each(ranges)(
+    "AD-38: %s is a whole number within its range",
+    ([limit, min, max]) =>
+      Effect.gen(function* () {
+        for (const value of [...noCount, min - 1, max + 1, ...limit === "maxRunning" ? [undefined, null] : []]) {
+          const refused = yield* refusedOptions({ ...fine, [limit]: value })
+          assert.deepInclude(refused, {
+            _tag: "InvalidLimits",
+            system: "Admission",
+            limit,
+            rule: `a whole number from ${min} to ${max}`,
+            value: kept(value),
+          })
+          assert.include(String(refused), `Admission: ${limit} must be a whole number from ${min} to ${max}, got `)
+        }
+        for (const value of [min, max]) yield* Books.whole(yield* Admission.make({ ...fine, [limit]: value }))
+      }),
+  )
 
   it.effect("AD-38: maxWait is above zero and at most an hour", () =>
     Effect.gen(function* () {
-      const bad: ReadonlyArray<unknown> = [0, -1, "0 millis", "-1 seconds", NaN, Infinity, "61 minutes", "soon", "", {}, true]
+      const bad: ReadonlyArray<unknown> = [
+        0,
+        -1,
+        "0 millis",
+        "-1 seconds",
+        NaN,
+        Infinity,
+        "61 minutes",
+        "soon",
+        "",
+        {},
+        true,
+      ]
       for (const maxWait of bad) {
         const refused = yield* refusedOptions({ ...fine, maxWait })
         assert.deepInclude(refused, { _tag: "InvalidLimits", system: "Admission", limit: "maxWait" })
@@ -110,7 +127,8 @@ describe("options", () => {
 
   it.effect("AD-38: a default is the smaller of its table value and what the limits allow", () =>
     Effect.gen(function* () {
-      const limits = (options: Options) => Effect.map(Admission.make(options), ({ snapshot }) => Effect.runSync(snapshot).limits)
+      const limits = (options: Options) =>
+        Effect.map(Admission.make(options), ({ snapshot }) => Effect.runSync(snapshot).limits)
       assert.deepStrictEqual(yield* limits({ maxRunning: 1 }), {
         maxRunning: 1,
         maxQueued: 1_024,
@@ -122,11 +140,12 @@ describe("options", () => {
 })
 
 describe("an ask", () => {
-  const verbs = (admission: Admission.Admission, ask: object) => [
-    Effect.scoped(admission.enter(ask as Ask)),
-    Effect.scoped(admission.tryEnter(ask as Ask)),
-    admission.run(ask as Ask)(Effect.die("the work was run")),
-  ] as ReadonlyArray<Effect.Effect<unknown, unknown>>
+  const verbs = (admission: Admission.Admission, ask: object) =>
+    [
+      Effect.scoped(admission.enter(ask as Ask)),
+      Effect.scoped(admission.tryEnter(ask as Ask)),
+      admission.run(ask as Ask)(Effect.die("the work was run")),
+    ] as ReadonlyArray<Effect.Effect<unknown, unknown>>
 
   const keys: ReadonlyArray<unknown> = [
     "",
@@ -151,7 +170,8 @@ describe("an ask", () => {
     {},
     ["a"],
   ]
-  const shown = (value: unknown) => typeof value === "string" && value.length > 64 ? `${value.slice(0, 64)}…` : kept(value)
+  const shown = (value: unknown) =>
+    typeof value === "string" && value.length > 64 ? `${value.slice(0, 64)}…` : kept(value)
 
   it.effect("AD-38: has a tenant and a provider of 1 to 256 bytes without control characters, or is refused", () =>
     Effect.gen(function* () {

@@ -166,7 +166,7 @@ describe("lower", () => {
 })
 
 describe("withhold", () => {
-  it.effect("AD-2 AD-28: takes effect at once, evicts nobody, shows its debt, and grants nothing while there is one", () =>
+  it.effect("AD-2 AD-28: takes effect at once, evicts nobody, and grants nothing while there is a debt", () =>
     Effect.gen(function* () {
       const admission = yield* Admission.make({ maxRunning: 4 })
       const permits = yield* Effect.forEach(["a", "b", "c"], (tenant) => admission.enter({ tenant }))
@@ -230,7 +230,7 @@ describe("withhold", () => {
       yield* Books.whole(admission)
     }))
 
-  it.effect("AD-28: puts one aside that is larger than what is left, sets nothing aside for it, and lets others pass", () =>
+  it.effect("AD-28: puts one aside that is larger than what is left, with nothing set aside for it", () =>
     Effect.gen(function* () {
       const admission = yield* Admission.make({ maxRunning: 4, maxBypass: 0 })
       const scope = yield* Scope.make()

@@ -221,8 +221,14 @@ describe("reserves", () => {
       // The provider is full: this one waits, in a line where its tenant has no place of its own.
       yield* come("e3", emergency)
       assert.deepInclude(yield* Books.balanced(admission), { running: 3, waiting: 1 })
-      assert.strictEqual(yield* tried(admission, { tenant: "a", provider: "q", priority: "emergency", cost: 2 }), "WouldWait")
-      assert.strictEqual(yield* tried(admission, { tenant: "a", provider: "p", priority: "emergency", cost: 4 }), "NeverFits")
+      assert.strictEqual(
+        yield* tried(admission, { tenant: "a", provider: "q", priority: "emergency", cost: 2 }),
+        "WouldWait",
+      )
+      assert.strictEqual(
+        yield* tried(admission, { tenant: "a", provider: "p", priority: "emergency", cost: 4 }),
+        "NeverFits",
+      )
       yield* end
     }))
 })
@@ -328,9 +334,7 @@ describe("the length of the line", () => {
         most = Math.max(most, (yield* admission.snapshot).waiting)
       }
       for (let t = 0; t < 20; t++) {
-        const waiting = (yield* admission.holders).filter((each) =>
-          each.state === "waiting" && each.tenant === `t${t}`
-        )
+        const waiting = (yield* admission.holders).filter((each) => each.state === "waiting" && each.tenant === `t${t}`)
         ofTenant = Math.max(ofTenant, waiting.length)
       }
       assert.strictEqual(most, 50)
@@ -369,7 +373,12 @@ describe("a wait", () => {
       yield* TestClock.adjust("1500 millis")
       for (const [i, [, account]] of waits.entries()) {
         const byMaxWait = yield* Fiber.join(fibers[2 * i]!)
-        assert.deepInclude(byMaxWait, { _tag: "WaitExpired", account, bound: "maxWait", waited: Duration.nanos(2_000_000_000n) })
+        assert.deepInclude(byMaxWait, {
+          _tag: "WaitExpired",
+          account,
+          bound: "maxWait",
+          waited: Duration.nanos(2_000_000_000n),
+        })
         const byDeadline = yield* Fiber.join(fibers[2 * i + 1]!)
         assert.deepInclude(byDeadline, {
           _tag: "WaitExpired",
@@ -401,7 +410,10 @@ describe("a wait", () => {
       yield* TestClock.adjust("399 millis")
       assert.isUndefined(late.pollUnsafe())
       yield* TestClock.adjust("1 millis")
-      assert.deepInclude(yield* Effect.flip(Fiber.join(late)), { _tag: "WaitExpired", waited: Duration.nanos(1_000_000_000n) })
+      assert.deepInclude(yield* Effect.flip(Fiber.join(late)), {
+        _tag: "WaitExpired",
+        waited: Duration.nanos(1_000_000_000n),
+      })
       assert.deepStrictEqual(order, ["a1", "b1"])
       yield* TestClock.adjust("1 second")
       yield* go("b1")

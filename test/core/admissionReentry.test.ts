@@ -79,7 +79,9 @@ describe("code that re-enters", () => {
         const waiting = Effect.catch(Effect.scoped(admission.enter({ tenant: `t${i}`, cost: 3 })), (why) =>
           Effect.andThen(Effect.sync(() => refused.push(why._tag)), everything(admission, "again")))
         waiters.push(yield* started(waiting))
-        if (i === 2) yield* TestClock.adjust("1 second")
+        if (i === 2) {
+          yield* TestClock.adjust("1 second")
+        }
       }
       yield* admission.lower({ maxRunning: 2 })
       yield* Fiber.joinAll(waiters)
@@ -93,7 +95,9 @@ describe("code that re-enters", () => {
       const permit = yield* admission.enter({ tenant: "a" })
       const drained = yield* started(Effect.scoped(Effect.gen(function* () {
         const own = yield* admission.enter({ tenant: "b" })
-        const drain = yield* started(Effect.flatMap(Deadline.after("1 second"), (deadline) => admission.drain(deadline)))
+        const drain = yield* started(
+          Effect.flatMap(Deadline.after("1 second"), (deadline) => admission.drain(deadline)),
+        )
         yield* admission.release(own)
         return yield* Fiber.join(drain)
       })))
@@ -126,7 +130,11 @@ describe("code that re-enters", () => {
       const drains = [yield* started(again), yield* started(again)]
       yield* TestClock.adjust("1 second")
       for (const reports of yield* Fiber.joinAll(drains)) {
-        assert.deepStrictEqual((reports as ReadonlyArray<{ clean: boolean }>).map(({ clean }) => clean), [false, false, false])
+        assert.deepStrictEqual((reports as ReadonlyArray<{ clean: boolean }>).map(({ clean }) => clean), [
+          false,
+          false,
+          false,
+        ])
       }
       yield* admission.release(permit)
       yield* Books.settled(admission)
@@ -184,11 +192,15 @@ describe("code that re-enters", () => {
     Effect.gen(function* () {
       const admission = yield* Admission.make({ maxRunning: 1 })
       const seen: Array<number> = []
-      const look = Effect.flatMap(Books.balanced(admission), ({ running }) => Effect.sync(() => void seen.push(running)))
+      const look = Effect.flatMap(
+        Books.balanced(admission),
+        ({ running }) => Effect.sync(() => void seen.push(running)),
+      )
       yield* Effect.scoped(Effect.gen(function* () {
         yield* Effect.addFinalizer(() => look) // after the permit went back
         const permit = yield* admission.enter({ tenant: "a" })
-        yield* Effect.addFinalizer(() => // before
+        yield* Effect.addFinalizer(() =>
+          // before
           Effect.andThen(
             look,
             Effect.andThen(

@@ -104,12 +104,17 @@ describe("interrupted at each step", () => {
     }), "large"))
 
   it("AD-5 AD-13: one that is parked on its tenant's cap frees nothing that is not its own", () =>
-    interrupting({ maxRunning: 2, maxPerTenant: 1 }, (admission) => ({
-      holder: running(admission, "a"),
-      parked: running(admission, "a"),
-      other: running(admission, "b"),
-      later: running(admission, "a"),
-    }), "parked", "holder"))
+    interrupting(
+      { maxRunning: 2, maxPerTenant: 1 },
+      (admission) => ({
+        holder: running(admission, "a"),
+        parked: running(admission, "a"),
+        other: running(admission, "b"),
+        later: running(admission, "a"),
+      }),
+      "parked",
+      "holder",
+    ))
 
   it("AD-5 AD-7: a tryEnter takes and gives back, or takes nothing", () =>
     interrupting({ maxRunning: 2 }, (admission) => ({
@@ -143,22 +148,33 @@ describe("interrupted at each step", () => {
     }), "operator"))
 
   it("AD-5 AD-28: one that waits for a withholding to end leaves", () =>
-    interrupting({ maxRunning: 2 }, (admission) => ({
-      operator: Effect.scoped(Effect.andThen(admission.withhold(1), hold)),
-      large: running(admission, "a", 2),
-      small: running(admission, "b", 1),
-    }), "large", "operator"))
+    interrupting(
+      { maxRunning: 2 },
+      (admission) => ({
+        operator: Effect.scoped(Effect.andThen(admission.withhold(1), hold)),
+        large: running(admission, "a", 2),
+        small: running(admission, "b", 1),
+      }),
+      "large",
+      "operator",
+    ))
 
   for (const victim of ["drainer", "holder", "waiter"]) {
     it(`AD-5 AD-30: of a drain that serves, its ${victim}, and everybody else is answered`, () =>
-      interrupting(one, (admission) => ({
-        holder: running(admission, "a"),
-        waiter: running(admission, "b"),
-        drainer: Effect.flatMap(
-          Effect.orDie(Deadline.after("10 seconds")),
-          (deadline) => admission.drain(deadline),
-        ),
-      }), victim, undefined, ["Completed", "Interrupted", "Failed"]))
+      interrupting(
+        one,
+        (admission) => ({
+          holder: running(admission, "a"),
+          waiter: running(admission, "b"),
+          drainer: Effect.flatMap(
+            Effect.orDie(Deadline.after("10 seconds")),
+            (deadline) => admission.drain(deadline),
+          ),
+        }),
+        victim,
+        undefined,
+        ["Completed", "Interrupted", "Failed"],
+      ))
   }
 
   it("AD-5 AD-29: a drain that refuses answers everybody though it is interrupted", () => {
@@ -190,8 +206,7 @@ describe("at each step", () => {
         behind: running(admission, "c"),
       }),
       disturb: (_, { scope }) => Scope.close(scope, Exit.void),
-      oracle: ({ admission }, exits) =>
-        ended(admission, exits, { scoped: ["Completed", "Interrupted", "Failed"] }),
+      oracle: ({ admission }, exits) => ended(admission, exits, { scoped: ["Completed", "Interrupted", "Failed"] }),
     })
 
   it("AD-4 AD-20: the end of the scope that an enter was meant for gives back, and nobody waits for ever", () => {
@@ -208,8 +223,10 @@ describe("at each step", () => {
 
   it("AD-31 AD-20: the end of the Admission answers all that wait, and what is held comes back", () => {
     const { steps } = sweep<{ readonly admission: Admission.Admission; readonly scope: Scope.Closeable }>({
-      prepare: Effect.flatMap(Scope.make(), (scope) =>
-        Effect.map(Scope.provide(admissionOf(one), scope), (admission) => ({ admission, scope }))),
+      prepare: Effect.flatMap(
+        Scope.make(),
+        (scope) => Effect.map(Scope.provide(admissionOf(one), scope), (admission) => ({ admission, scope })),
+      ),
       fibers: ({ admission }) => line(admission),
       disturb: (_, { scope }) => Scope.close(scope, Exit.void),
       oracle: ({ admission }, exits) =>

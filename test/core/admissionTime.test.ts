@@ -52,11 +52,12 @@ describe("the sleeper", () => {
   it.effect("AD-24: leaves with the last waiter, however that goes", () =>
     Effect.gen(function* () {
       const { admission, clock } = yield* byHand({ maxRunning: 2 })
-      const goes: ReadonlyArray<(fiber: Fiber.Fiber<unknown, unknown>, cost: number) => Effect.Effect<unknown, unknown>> =
-        [
-          (fiber) => Fiber.interrupt(fiber),
-          () => admission.lower({ maxRunning: 1 }),
-        ]
+      const goes: ReadonlyArray<
+        (fiber: Fiber.Fiber<unknown, unknown>, cost: number) => Effect.Effect<unknown, unknown>
+      > = [
+        (fiber) => Fiber.interrupt(fiber),
+        () => admission.lower({ maxRunning: 1 }),
+      ]
       for (const go of goes) {
         const permit = yield* admission.enter({ tenant: "a" })
         const waiter = yield* started(admission.run({ tenant: "b", cost: 2 })(Effect.void))
@@ -173,7 +174,9 @@ describe("the clock", () => {
       // The TestClock starts at zero, the Admission's clock is more than an hour up.
       const deadline = yield* Deadline.after("2 seconds")
       yield* TestClock.adjust("500 millis")
-      const waiter = yield* started(Deadline.provide(deadline)(Effect.flip(admission.run({ tenant: "b" })(Effect.void))))
+      const waiter = yield* started(
+        Deadline.provide(deadline)(Effect.flip(admission.run({ tenant: "b" })(Effect.void))),
+      )
       yield* TestClock.adjust("1 hour")
       clock.advance(1_499)
       assert.isUndefined(waiter.pollUnsafe())

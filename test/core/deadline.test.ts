@@ -61,7 +61,9 @@ describe("after", () => {
     Effect.gen(function* () {
       yield* TestClock.adjust("1 minute")
       const clock = yield* Clock.clockWith(Effect.succeed)
-      for (const [duration, nanos] of [[0, 0], ["1 nano", 1], [2, 2e6], ["3 seconds", 3e9], ["30 days", 2592e12]] as const) {
+      for (
+        const [duration, nanos] of [[0, 0], ["1 nano", 1], [2, 2e6], ["3 seconds", 3e9], ["30 days", 2592e12]] as const
+      ) {
         const deadline = yield* Deadline.after(duration)
         assert.strictEqual(deadline.clock, clock)
         assert.strictEqual(Deadline.remainingNanos(deadline), nanos)

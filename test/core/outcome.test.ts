@@ -24,7 +24,11 @@ const cases: ReadonlyArray<readonly [string, Exit.Exit<unknown, unknown>, Outcom
   ["a failure and a defect", Exit.failCause(Cause.combine(Cause.fail("f"), Cause.die("d"))), "Died"],
   ["an interruption and a defect", Exit.failCause(Cause.combine(Cause.interrupt(1), Cause.die("d"))), "Died"],
   ["an interruption and a failure", Exit.failCause(Cause.combine(Cause.interrupt(1), Cause.fail("f"))), "Failed"],
-  ["an interruption and a deadline", Exit.failCause(Cause.combine(Cause.interrupt(1), Cause.fail(exceeded))), "Expired"],
+  [
+    "an interruption and a deadline",
+    Exit.failCause(Cause.combine(Cause.interrupt(1), Cause.fail(exceeded))),
+    "Expired",
+  ],
 ]
 
 it.each(cases)("%s", (_, exit, outcome) => assert.strictEqual(Outcome.fromExit(exit), outcome))

@@ -14,7 +14,10 @@ import { InvalidLimits, InvalidRequest } from "../../core/Refusal.ts"
 const second = Duration.seconds(1)
 const one = new Refused.WouldWait({ account: "tenant" })
 const every: ReadonlyArray<readonly [Error & { readonly _tag: string }, string]> = [
-  [new Refused.NeverFits({ account: "pair", cost: 3, limit: 2 }), "a cost of 3 is above what the pair may ever hold, 2"],
+  [
+    new Refused.NeverFits({ account: "pair", cost: 3, limit: 2 }),
+    "a cost of 3 is above what the pair may ever hold, 2",
+  ],
   [new Refused.QueueFull({ scope: "all", limit: 4 }), "4 asks wait already, and no more may"],
   [new Refused.QueueFull({ scope: "tenant", limit: 4 }), "4 asks of the tenant wait already, and no more may"],
   [one, "the tenant has no room now"],

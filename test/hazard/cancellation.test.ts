@@ -1,8 +1,8 @@
 /**
  * Cancellation between taking and owning: what other pools lost there, and what must hold here.
  *
- * The sweep over every step of every verb is `test/core/admissionSweep.test.ts`. Not here, since an Admission opens, shares
- * and verifies nothing: late open, release without a verdict, single-flight poisoning.
+ * The sweep over every step of every verb is `test/core/admissionSweep.test.ts`. Not here, since an Admission opens,
+ * shares and verifies nothing: late open, release without a verdict, single-flight poisoning.
  */
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
@@ -20,7 +20,12 @@ describe("cancellation", () => {
   for (const keys of [1, 50]) {
     it.effect(`AD-4 AD-5: 4,000 fibers over 8 permits and ${keys} tenants, interrupted at random, lose no permit`, () =>
       Effect.gen(function* () {
-        const admission = yield* Admission.make({ maxRunning: 8, maxPerTenant: 8, maxQueued: 4_000, maxQueuedPerTenant: 4_000 })
+        const admission = yield* Admission.make({
+          maxRunning: 8,
+          maxPerTenant: 8,
+          maxQueued: 4_000,
+          maxQueuedPerTenant: 4_000,
+        })
         let random = 17
         const below = (n: number) => (random = random * 48271 % 2147483647) % n
         const pause = Effect.suspend(() => below(3) === 0 ? Effect.sleep(below(5)) : Effect.yieldNow)

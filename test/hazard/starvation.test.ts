@@ -80,7 +80,12 @@ describe("lost wake-ups", () => {
 describe("the cap", () => {
   it.effect("AD-2: holds for 1,000 callers that come in one tick and all see room", () =>
     Effect.gen(function* () {
-      const admission = yield* Admission.make({ maxRunning: 10, maxPerTenant: 4, maxQueued: 1_000, maxQueuedPerTenant: 1_000 })
+      const admission = yield* Admission.make({
+        maxRunning: 10,
+        maxPerTenant: 4,
+        maxQueued: 1_000,
+        maxQueuedPerTenant: 1_000,
+      })
       let [now, peak] = [0, 0]
       const work = Effect.acquireUseRelease(
         Effect.sync(() => peak = Math.max(peak, ++now)),
@@ -100,8 +105,11 @@ describe("the cap", () => {
       yield* Effect.scoped(Effect.gen(function* () {
         const control = yield* Effect.forEach([1, 2, 3, 4], () => admission.enter({ tenant: "c", priority: "control" }))
         const waiting = yield* started(Effect.forEach([1, 2, 3, 4], () =>
-          Effect.tap(admission.enter({ tenant: "n" }), (permit) => Effect.sync(() => rides.push(permit)))))
-        for (const permit of control) yield* admission.release(permit)
+          Effect.tap(admission.enter({ tenant: "n" }), (permit) =>
+            Effect.sync(() => rides.push(permit)))))
+        for (const permit of control) {
+          yield* admission.release(permit)
+        }
         assert.strictEqual(rides.length, 2)
         yield* Fiber.interrupt(waiting)
       }))
@@ -116,9 +124,11 @@ describe("starvation", () => {
       const order: Array<number> = []
       const fibers: Array<Fiber.Fiber<unknown, unknown>> = []
       for (let i = 0; i < 512; i++) {
-        fibers.push(yield* started(
-          admission.run({ tenant: "a" })(Effect.andThen(Effect.sync(() => order.push(i)), Effect.sleep(10))),
-        ))
+        fibers.push(
+          yield* started(
+            admission.run({ tenant: "a" })(Effect.andThen(Effect.sync(() => order.push(i)), Effect.sleep(10))),
+          ),
+        )
       }
       for (let round = 1; round <= 32; round++) {
         assert.strictEqual(order.length, 16 * round)
@@ -254,7 +264,7 @@ describe("expected of a semaphore", () => {
       yield* Fiber.interruptAll(theirs)
     }))
 
-  it.effect("AD-10: more keys do not buy more; of Effect's PartitionedSemaphore a tenant with 100 keys has nearly all", () =>
+  it.effect("AD-10: more keys do not buy more; of Effect's PartitionedSemaphore they buy nearly all", () =>
     Effect.gen(function* () {
       /** How often the honest one was served in 200 turns, beside one that splits itself over 100 keys. */
       const honest = (ask: (tenant: string, key: string, work: Effect.Effect<void>) => Effect.Effect<void, unknown>) =>

@@ -1,6 +1,6 @@
 /**
- * The interruption sweep: a program is run again and again under a scheduler that yields between every two of its steps,
- * and at each step in turn something is done to it. Whatever the step, the end has to be right.
+ * The interruption sweep: a program is run again and again under a scheduler that yields between every two of its
+ * steps, and at each step in turn something is done to it. Whatever the step, the end has to be right.
  *
  * It owns the schedule, the clock and the fibers of each run; a run is over when nothing is left to do.
  */
@@ -8,7 +8,7 @@ import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import type * as Fiber from "effect/Fiber"
-import * as Scheduler from "effect/Scheduler"
+import type * as Scheduler from "effect/Scheduler"
 import * as Scope from "effect/Scope"
 import { HandClock } from "./HandClock.ts"
 
