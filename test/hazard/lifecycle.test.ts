@@ -184,7 +184,7 @@ describe("memory", () => {
 describe("the loop", () => {
   const fastest = (of: () => number): number => Math.min(of(), of(), of())
 
-  it("AD-5 AD-33: 1,000 waiters that are interrupted do not stall it while 20,000 wait", () => {
+  it("AD-5: 1,000 waiters that are interrupted do not stall it while 20,000 wait", () => {
     const admission = Effect.runSync(Scope.provide(
       Admission.make({ maxRunning: 1, maxQueued: 30_000, maxQueuedPerTenant: 30_000, maxWait: "1 hour" }),
       Scope.makeUnsafe(),
