@@ -24,7 +24,7 @@ export interface Options extends Limits {
   readonly weights?: ((tenant: string) => number) | undefined
   /**
    * Units that later asks may take past a large one before freed units are set aside for it: 0 to 16 x `maxRunning`;
-   * `maxRunning` by default. Equals of the same class are held to one turn each as well, whatever it says.
+   * `maxRunning` by default. Whatever it says, each tenant of the same class takes at most the largest cost out of turn.
    */
   readonly maxBypass?: number | undefined
   /** `"on"` refuses at once, as `TooLate`, what would not be granted in time at the observed rate. Off by default. */

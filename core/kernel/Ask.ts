@@ -43,7 +43,7 @@ export type Place = 0 | 1 | 2 | 3
 export const nowhere = 0
 /** In the rotation, to be looked at in its turn. */
 export const inTurn = 1
-/** Parked on the first account that was short; on the total it is still eligible, and its turn is paid for. */
+/** Parked on the first account that was short. */
 export const onAccount = 2
 /** Its head needs more than withholding leaves of the total: it waits for the withholding to end. */
 export const onWithholding = 3
@@ -67,16 +67,14 @@ export class Group implements Member<Group>, Due<Group> {
   ticket = 0
   /** Cost of the head. */
   need = 0
-  deficit = 0
+  credit = 0
+  spell = 0
   started = false
-  /** True while the head's units are already taken from the deficits: it waits for the total alone. */
-  paid = false
+  /** Made when it first counts among those that could pass. */
+  passer: Passer | undefined = undefined
   /** Units granted past the head while it was the first on `account`. */
   bypassed = 0
   setAside = false
-  /** Units taken past a head that was short of the total, in the spell `passedSpell`. */
-  passed = 0
-  passedSpell = 0
   dueNanos: number = Infinity
   dueIndex: number = absent
   dueBefore: Group | undefined = undefined
@@ -100,17 +98,29 @@ export class Group implements Member<Group>, Due<Group> {
   }
 }
 
+/** The place of one group among those that could pass a head that is short of the total. */
+export class Passer implements Member<Passer> {
+  readonly group: Group
+  ticket = 0
+  need = 0
+  list: List<Passer> | undefined = undefined
+  prev: Passer | undefined = undefined
+  next: Passer | undefined = undefined
+
+  constructor(group: Group) {
+    this.group = group
+  }
+}
+
 /** A tenant's place in the ring of one class, with the ring of its groups. */
 export class Turn implements Node<Turn> {
   readonly tenant: Tenant
   readonly turnClass: Class
   readonly groups: List<Group> = new List<Group>()
-  deficit = 0
+  /** Units that it may still take; below 0, units that it owes. Void where `spell` is not the current one. */
+  credit = 0
+  spell = 0
   started = false
-  /** Groups of this turn that are short of the total: out of `groups`, yet still this turn's. */
-  pending = 0
-  passed = 0
-  passedSpell = 0
   list: List<Turn> | undefined = undefined
   prev: Turn | undefined = undefined
   next: Turn | undefined = undefined

@@ -243,8 +243,8 @@ export class Line {
     ask.sinceNanos = now
     this.#count(ask, 1)
     const { rotation } = this.#places
-    const { quantum } = rotation
-    rotation.quantum = this.waiting === 1 ? ask.cost : Math.max(quantum, ask.cost)
+    const { leastWeight, quantum } = rotation
+    rotation.see(ask.cost, ask.pair.tenant.weight, this.waiting === 1)
     const group = ask.pair.groups[ask.arrival] ??= new Group(ask.pair, ask.arrival)
     group.asks.push(ask)
     this.#expiries.add(ask)
@@ -260,6 +260,7 @@ export class Line {
     if (verdict !== undefined) {
       this.#take(ask)
       rotation.quantum = quantum
+      rotation.leastWeight = leastWeight
       this.#decide(now)
     }
     return verdict
@@ -322,6 +323,7 @@ export class Line {
     // Without anybody waiting this only clears the list of accounts to be looked at.
     if (this.waiting === 0) return this.#places.wakeOpened()
     this.#places.raiseDue(now)
+    if (this.total.queues !== undefined) this.#places.open(this.total)
     do {
       this.#places.wakeOpened()
       for (const turnClass of classes) this.#serve(turnClass, now)
@@ -329,46 +331,20 @@ export class Line {
   }
 
   #serve(turnClass: Class, now: number): void {
-    const { total } = this
-    const { parking, rotation } = this.#places
-    for (;;) {
-      const first = parking.candidate(total, turnClass)
-      if (first !== undefined) {
-        this.#serveParked(first, now)
+    const places = this.#places
+    for (let group = places.next(turnClass); group !== undefined; group = places.next(turnClass)) {
+      if (places.exceedsWithholding(group)) {
+        places.relocate(group)
         continue
       }
-      if (this.#places.reseat(total, turnClass)) continue
-      if (rotation.isEmpty(turnClass) || total.room(turnClass) <= 0) return
-      if (parking.setAsideFor(total, turnClass, turnClass) !== undefined) return
-      const group = rotation.next(turnClass)!
-      if (this.#places.exceedsWithholding(group)) {
-        this.#places.relocate(group)
-        continue
-      }
-      const short = this.#places.obstacle(group)
-      if (short === undefined) {
-        parking.noteTurn(group)
-        rotation.spend(group)
-        this.#grant(group, now)
-      } else if (short === total) this.#places.parkOnTotal(group)
-      else this.#places.parkNarrow(group, short)
+      const short = places.obstacle(group)
+      if (short === undefined) this.#grant(group, now)
+      else if (short !== this.total) places.parkNarrow(group, short)
+      else if (!places.fallShort(group)) return
     }
   }
 
-  /** A head that was short of the total alone fits it now. */
-  #serveParked(group: Group, now: number): void {
-    const short = this.#places.obstacle(group)
-    // It may not pass a head that units of the total have just been set aside for: it is no candidate any more.
-    if (short === this.total) return
-    if (short === undefined) {
-      this.#places.parking.unpark(group)
-      this.#places.rotation.turnOf(group).pending--
-      return this.#grant(group, now)
-    }
-    this.#places.parkNarrow(group, short)
-  }
-
-  /** Charges the head and puts its answer out; the group goes on with its next ask. It is in its ring or nowhere. */
+  /** Charges the head and puts its answer out; the group goes on with its next ask. */
   #grant(group: Group, now: number): void {
     const ask = group.head!
     const accounts = group.pair.accountsOf(group.arrival)

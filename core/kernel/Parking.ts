@@ -2,8 +2,8 @@
  * Groups that are short of an account, parked on it: who is woken when it gives back, and who may pass whom meanwhile.
  *
  * The first head of each class parked on an account may be passed by later asks of its class or a lower one for at most
- * `maxBypass` units; from then on the account's free units are set aside for it, and only higher classes pass. The line
- * decides who parks; nothing here charges.
+ * `maxBypass` units; from then on the account's free units are set aside for it, and only higher classes pass. A head
+ * that is short of the total alone is not parked: it stays in its turn. The line decides who parks; nothing here charges.
  */
 import { type Group, nowhere, onAccount } from "./Ask.ts"
 import type { Account, Class, Total } from "./Ledger.ts"
@@ -20,8 +20,8 @@ export class Parking {
   readonly #total: Total<Group>
   readonly #rotation: Rotation
   #tickets = 0
-  /** A spell lasts while some head of the class is short of the total. */
-  readonly #spells: [number, number, number, number] = [0, 0, 0, 0]
+  /** By class, the group in turn whose head is short of the total: it stays in its ring, and its turn with it. */
+  readonly #short: Array<Group | undefined> = []
   maxBypass: number
 
   constructor(total: Total<Group>, rotation: Rotation, maxBypass: number) {
@@ -38,7 +38,6 @@ export class Parking {
       group.account = account
     }
     group.place = onAccount
-    if (account === this.#total && this.head(account, group.turnClass) === undefined) this.#spells[group.turnClass]++
     account.queue(slotOf(group)).add(group)
     account.parked++
   }
@@ -50,6 +49,27 @@ export class Parking {
     if (group.setAside) account.setAside--
     group.setAside = false
     group.place = nowhere
+  }
+
+  /** The head of a class that is short of the total, if its turn has come to one. */
+  shortHead(turnClass: Class): Group | undefined {
+    return this.#short[turnClass]
+  }
+
+  /** The group whose turn it is finds no room in the total: others may pass, as far as they may. */
+  fallShort(group: Group): void {
+    this.#short[group.turnClass] = group
+    group.bypassed = 0
+    this.#total.parked++
+  }
+
+  /** The group is short of the total no more, or is gone; nothing happens where it was not. */
+  recover(group: Group): void {
+    if (this.#short[group.turnClass] !== group) return
+    this.#short[group.turnClass] = undefined
+    this.#total.parked--
+    if (group.setAside) this.#total.setAside--
+    group.setAside = false
   }
 
   /**
@@ -79,16 +99,19 @@ export class Parking {
 
   /** Units of the account that the group's head could take, what is guarded for others left out. */
   roomFor(account: GroupAccount, group: Group): number {
-    const room = account.room(group.arrival)
-    if (account.guarded === undefined) return room
     const own = group.guarded && group.promisedBy === account ? group.need : 0
-    return room - account.guardedAgainst(group.arrival) + own
+    return this.roomBeside(account, group.arrival) + own
+  }
+
+  /** The same for any ask of class `arrival` that nothing is guarded for. */
+  roomBeside(account: GroupAccount, arrival: Class): number {
+    return account.room(arrival) - account.guardedAgainst(arrival)
   }
 
   /** The group of the class that has been short of the account for longest. */
   head(account: GroupAccount, turnClass: Class): Group | undefined {
     if (account.parked === 0) return undefined
-    return earlier(account.queues![turnClass]?.first(), account.queues![raisedInto(turnClass)]?.first())
+    return earlier(account.queues?.[turnClass]?.first(), account.queues?.[raisedInto(turnClass)]?.first())
   }
 
   /**
@@ -100,6 +123,8 @@ export class Parking {
     for (let k = 0; k <= turnClass; k++) {
       const head = this.head(account, k as Class)
       if (head?.setAside === true && head.arrival <= arrival) return head
+      const short = account === this.#total ? this.#short[k] : undefined
+      if (short?.setAside === true) return short
     }
     return undefined
   }
@@ -131,43 +156,21 @@ export class Parking {
     if (account.parked === 0) return true
     for (let k = 0; k <= group.turnClass; k++) {
       const head = this.head(account, k as Class)
-      if (head === undefined || !passes(account, group, head)) continue
-      if (head.setAside) return false
-      if (head.bypassed + group.need <= this.maxBypass && this.#inProportion(account, head, group)) continue
-      head.setAside = true
-      account.setAside++
-      return false
+      if (head !== undefined && passes(account, group, head) && !this.#leaves(account, head, group)) return false
+      const short = account === this.#total ? this.#short[k] : undefined
+      if (short !== undefined && short !== group && !this.#leaves(account, short, group)) return false
     }
     return true
   }
 
-  /**
-   * Past a head that is short of the total, an equal may take one turn scaled to the head's weight and no more: the
-   * service of two tenants then never differs by more than a round of deficit round robin allows, bypass included.
-   */
-  #inProportion(account: GroupAccount, head: Group, group: Group): boolean {
-    if (account !== this.#total || head.turnClass !== group.turnClass || group.paid) return true
-    const quantum = this.#rotation.quantum
-    const spell = this.#spells[head.turnClass]
-    const tenant = group.pair.tenant
-    if (head.pair.tenant === tenant) {
-      return (group.passedSpell === spell ? group.passed : 0) + group.need <= quantum
-    }
-    const turn = this.#rotation.turnOf(group)
-    const passed = turn.passedSpell === spell ? turn.passed : 0
-    return (passed + group.need) * head.pair.tenant.weight <= quantum * tenant.weight
-  }
-
-  /** Counts a head's turn, taken while another of its class is short of the total. */
-  noteTurn(group: Group): void {
-    const turnClass = group.turnClass
-    if (this.head(this.#total, turnClass) === undefined) return
-    const spell = this.#spells[turnClass]
-    const turn = this.#rotation.turnOf(group)
-    turn.passed = (turn.passedSpell === spell ? turn.passed : 0) + group.need
-    turn.passedSpell = spell
-    group.passed = (group.passedSpell === spell ? group.passed : 0) + group.need
-    group.passedSpell = spell
+  /** Whether a head lets `group` by. Past one of its class that is short of the total it also has to borrow. */
+  #leaves(account: GroupAccount, head: Group, group: Group): boolean {
+    if (head.setAside) return false
+    const borrows = head === this.#short[group.turnClass]
+    if (head.bypassed + group.need <= this.maxBypass && (!borrows || this.#rotation.mayBorrow(group, head))) return true
+    head.setAside = true
+    account.setAside++
+    return false
   }
 
   /** Counts a grant against the heads that it passes on the account. */
@@ -176,6 +179,8 @@ export class Parking {
     for (let k = 0; k <= group.turnClass; k++) {
       const head = this.head(account, k as Class)
       if (head !== undefined && passes(account, group, head)) head.bypassed += group.need
+      const short = account === this.#total ? this.#short[k] : undefined
+      if (short !== undefined && short !== group) short.bypassed += group.need
     }
   }
 }

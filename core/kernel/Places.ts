@@ -2,7 +2,7 @@
  * Where each waiting group stands: in its turn, parked on the account that is short for its head, or waiting for a
  * withholding to end. It moves groups between those places and wakes them; it grants nothing.
  */
-import { type Group, nowhere, onAccount, onWithholding, type WaitingAsk } from "./Ask.ts"
+import { type Group, inTurn, nowhere, onAccount, onWithholding, type WaitingAsk } from "./Ask.ts"
 import { DeadlineOrder } from "./DeadlineOrder.ts"
 import { type Account, type Class, classes, type Total } from "./Ledger.ts"
 import { List } from "./List.ts"
@@ -28,16 +28,25 @@ export class Places {
     this.rotation.attach(group)
   }
 
-  /** The head has gone without a grant: the next one, if any, is looked at anew, at the end of its tenant's turn. */
+  /**
+   * The head has gone without a grant. The next one, if any, has the group's turn where it has one; else it is looked at
+   * anew, at the end of its tenant's turn.
+   */
   headLeft(group: Group): void {
     this.#ages.remove(group)
+    const head = group.head
+    if (head !== undefined && group.place === inTurn && !group.raised) {
+      this.#release(group)
+      group.account = undefined
+      this.#newHead(group, head)
+      return this.rotation.renewHead(group)
+    }
     this.unplace(group)
     group.raised = false
     // The next ask has not been short of anything yet: it parks behind those that have.
     group.account = undefined
     group.bypassed = 0
-    if (group.head === undefined) this.rotation.forget(group)
-    else this.enter(group)
+    if (head !== undefined) this.enter(group)
   }
 
   /** Counts a grant against the heads that it passes. Those with units set aside may be short of another account by it. */
@@ -48,21 +57,20 @@ export class Places {
     }
     this.parking.noteGrant(this.total, group)
     this.parking.unpromise(group)
+    this.parking.recover(group)
+    this.rotation.spend(group)
   }
 
   /** The head was granted: the group goes on with its next ask, in the class that this one has arrived in. */
   advance(group: Group): void {
     this.#ages.remove(group)
-    group.paid = false
     group.account = undefined
     const head = group.head
     if (head !== undefined && !group.raised) {
       this.#newHead(group, head)
-      if (group.place === nowhere) this.rotation.restore(group)
-      return
+      return this.rotation.renewHead(group)
     }
-    if (group.place !== nowhere) this.rotation.detach(group)
-    this.rotation.forget(group)
+    this.rotation.detach(group)
     group.raised = false
     if (head !== undefined) this.enter(group)
   }
@@ -112,25 +120,20 @@ export class Places {
   /** Takes a group out of wherever it is; what it was promised or had set aside is open to others in this step. */
   unplace(group: Group): void {
     if (group.place === onAccount) {
-      const account = group.account!
-      if (account === this.total) this.#unpend(group)
-      else this.open(account)
+      this.open(group.account!)
       this.parking.unpark(group)
     } else if (group.place === onWithholding) {
       this.#withheld.remove(group)
       group.place = nowhere
     } else if (group.place !== nowhere) this.rotation.detach(group)
-    const promised = this.parking.unpromise(group)
-    if (promised !== undefined) this.open(promised)
+    this.#release(group)
   }
 
-  /** A group that was short of the total alone is so no longer: a turn that is still on gets its units back. */
-  #unpend(group: Group): void {
-    const turn = this.rotation.turnOf(group)
-    turn.pending--
-    if (turn.started) turn.deficit += group.need
-    group.deficit += group.need
-    group.paid = false
+  /** What a group was promised or had set aside for it is open to others in this step. */
+  #release(group: Group): void {
+    this.parking.recover(group)
+    const promised = this.parking.unpromise(group)
+    if (promised !== undefined) this.open(promised)
   }
 
   /** True where only the end of a withholding could make room for the head. */
@@ -141,7 +144,6 @@ export class Places {
   /** Puts a group aside until the withholding ends. */
   relocate(group: Group): void {
     this.unplace(group)
-    this.rotation.forget(group)
     group.place = onWithholding
     this.#withheld.push(group)
   }
@@ -151,7 +153,6 @@ export class Places {
     this.unplace(group)
     group.raised = true
     group.account = undefined
-    this.rotation.forget(group)
     if (withheld) this.relocate(group)
     else this.rotation.attach(group)
   }
@@ -191,7 +192,7 @@ export class Places {
   obstacle(group: Group): Account<Group> | undefined {
     const short = this.#withoutRoom(group, this.total)
     if (short !== undefined) return short
-    if (this.total.room(group.arrival) < group.need) return this.total
+    if (this.parking.roomFor(this.total, group) < group.need) return this.total
     // Only what would otherwise be granted may start a setting aside, so this comes after every account has room.
     const accounts = group.pair.accountsOf(group.arrival)
     for (let i = 0; i < accounts.length; i++) if (!this.#mayPass(accounts[i]!, group)) return accounts[i]
@@ -226,17 +227,31 @@ export class Places {
   /** Short of an account below the total: out of the rotation until that account gives back. */
   parkNarrow(group: Group, short: Account<Group>): void {
     this.unplace(group)
-    this.rotation.forget(group)
     this.parking.park(group, short)
   }
 
-  /** Short of the total alone: it pays for its turn now and waits, first come first served, for the units. */
-  parkOnTotal(group: Group): void {
-    this.parking.noteTurn(group)
-    this.rotation.spend(group)
-    this.rotation.turnOf(group).pending++
-    this.rotation.detach(group)
-    group.paid = true
-    this.parking.park(group, this.total)
+  /** Who is next in a class: the group in turn; where that is short of the total, the first whose head fits. */
+  next(turnClass: Class): Group | undefined {
+    const { total } = this
+    const head = this.parking.shortHead(turnClass)
+    if (head === undefined) return total.room(turnClass) > 0 ? this.rotation.next(turnClass) : undefined
+    if (this.parking.roomFor(total, head) >= head.need || this.#withoutRoom(head, total) !== undefined) return head
+    const room = head.setAside ? 0 : this.parking.roomBeside(total, turnClass)
+    if (room <= 0) return undefined
+    return this.rotation.passer(
+      turnClass,
+      room,
+      turnClass < 3 ? this.parking.roomBeside(total, turnClass + 1 as Class) : 0,
+    )
+  }
+
+  /** False where the total has room for the group in turn, and keeps it for another. */
+  fallShort(group: Group): boolean {
+    const { parking, total } = this
+    if (parking.roomFor(total, group) >= group.need) return false
+    // One that was raised, and is short of units that are reserved for those it stands among, must not stand before them.
+    if (group.raised && total.reserves[group.turnClass]! > 0) this.parkNarrow(group, total)
+    else parking.fallShort(group)
+    return true
   }
 }

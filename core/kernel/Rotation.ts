@@ -1,18 +1,32 @@
 /**
- * Whose turn it is: in each class a ring of tenants, in each tenant a ring of its groups, both by deficit round robin.
+ * Whose turn it is: in each class a ring of tenants, in each tenant a ring of its groups, both by surplus round robin.
  *
- * A tenant's turn is worth quantum x weight, a group's turn inside it one quantum, and the quantum is the largest cost,
- * so every turn can serve its head. M. Shreedhar and G. Varghese, "Efficient Fair Queueing Using Deficit Round Robin",
- * SIGCOMM 1995. A tenant or group that leaves its ring leaves its deficit: idling brings no credit.
+ * A turn is worth one quantum, the largest cost, and a tenant's as often that as its weight has the least weight. It
+ * goes on while it has credit; what the last grant takes beyond is owed, never more than a quantum, and so is what is
+ * taken out of turn. M. Shreedhar and G. Varghese, "Efficient Fair Queueing Using Deficit Round Robin", SIGCOMM 1995, in
+ * the form of H. Adiseshu et al., "A Reliable and Scalable Striping Protocol", SIGCOMM 1996. Who leaves its ring leaves
+ * its credit and keeps its debt: idling brings nothing.
  */
 import { type Group, inTurn, nowhere, Turn } from "./Ask.ts"
 import type { Class } from "./Ledger.ts"
 import { List } from "./List.ts"
+import { Passers } from "./Passers.ts"
 
 export class Rotation {
   readonly #rings: ReadonlyArray<List<Turn>> = [new List(), new List(), new List(), new List()]
-  /** The largest cost seen since the line was last empty. */
+  readonly #passers: Array<Passers | undefined> = []
+  /** The largest cost and the least weight seen since the line was last empty. Both keep the bound as they move. */
   quantum = 0
+  leastWeight = 1
+  /** Grows when the line was empty: older debts are void. */
+  #spell = 0
+
+  /** An ask has come, `first` into an empty line. */
+  see(cost: number, weight: number, first: boolean): void {
+    if (first) this.#spell++
+    this.quantum = first ? cost : Math.max(this.quantum, cost)
+    this.leastWeight = first ? weight : Math.min(this.leastWeight, weight)
+  }
 
   turnOf(group: Group): Turn {
     const turnClass = group.turnClass
@@ -22,39 +36,42 @@ export class Rotation {
   /** Puts a group at the end of its tenant's turn, and a tenant that had none at the end of the ring. */
   attach(group: Group): void {
     const turn = this.turnOf(group)
+    this.#renew(group)
     turn.groups.push(group)
     group.place = inTurn
+    this.#passers[turn.turnClass]?.add(group)
     if (turn.list !== undefined) return
-    if (turn.pending === 0) reset(turn)
+    this.#renew(turn)
     this.#rings[turn.turnClass]!.push(turn)
   }
 
-  /** Puts back a group that was served out of the ring, to finish the turn that it had begun. */
-  restore(group: Group): void {
-    const turn = this.turnOf(group)
-    turn.groups.pushFront(group)
-    group.place = inTurn
-    if (turn.list !== undefined) return
-    const ring = this.#rings[turn.turnClass]!
-    if (turn.started) ring.pushFront(turn)
-    else ring.push(turn)
+  /** The group keeps its place with another head. */
+  renewHead(group: Group): void {
+    const passers = this.#passers[group.turnClass]
+    if (passers === undefined) return
+    passers.remove(group)
+    passers.add(group)
   }
 
   /** Takes a group out of the ring, and its tenant where that was the last one. */
   detach(group: Group): void {
     const turn = this.turnOf(group)
+    const ring = this.#rings[turn.turnClass]!
     turn.groups.remove(group)
     group.place = nowhere
+    endTurn(group)
+    this.#passers[turn.turnClass]?.remove(group)
     if (turn.groups.size > 0) return
-    this.#rings[turn.turnClass]!.remove(turn)
-    if (turn.pending === 0) reset(turn)
+    ring.remove(turn)
+    endTurn(turn)
+    if (ring.size === 0) this.#passers[turn.turnClass] = undefined
   }
 
   isEmpty(turnClass: Class): boolean {
     return this.#rings[turnClass]!.head === undefined
   }
 
-  /** The group whose turn it is, able to pay for its head; it stays where it is. Asking again gives the same one. */
+  /** The group whose turn it is; it stays where it is. Asking again gives the same one. */
   next(turnClass: Class): Group | undefined {
     const ring = this.#rings[turnClass]!
     for (;;) {
@@ -62,37 +79,61 @@ export class Rotation {
       if (turn === undefined) return undefined
       if (!turn.started) {
         turn.started = true
-        turn.deficit += this.quantum * turn.tenant.weight
+        turn.credit += this.quantum * turn.tenant.weight / this.leastWeight
       }
       const group = turn.groups.head!
       if (!group.started) {
         group.started = true
-        group.deficit += this.quantum
+        group.credit += this.quantum
       }
-      if (group.deficit < group.need) {
-        group.started = false
-        turn.groups.rotate(group)
-      } else if (turn.deficit < group.need) {
+      if (turn.credit <= 0) {
         turn.started = false
         ring.rotate(turn)
+      } else if (group.credit <= 0) {
+        group.started = false
+        turn.groups.rotate(group)
       } else return group
     }
   }
 
-  /** Takes the head's units from the turn's and the group's deficits. */
-  spend(group: Group): void {
-    group.deficit -= group.need
-    this.turnOf(group).deficit -= group.need
+  /** The first group of a class whose head fits, wherever its turn is. */
+  passer(turnClass: Class, room: number, raisedRoom: number): Group | undefined {
+    const passers = this.#passers[turnClass] ??= this.#collect(turnClass)
+    return passers.first(room, raisedRoom)
   }
 
-  /** The group leaves its ring or its spell of waiting: what it had saved is gone. */
-  forget(group: Group): void {
-    group.deficit = 0
-    group.started = false
+  /** Once while the class has groups in turn: all that come later are added as they come. */
+  #collect(turnClass: Class): Passers {
+    const passers = new Passers()
+    for (const turn of this.#rings[turnClass]!.toArray()) {
+      for (const group of turn.groups.toArray()) passers.add(group)
+    }
+    return passers
+  }
+
+  /** Takes the head's units from the turn's and the group's credit. */
+  spend(group: Group): void {
+    group.credit -= group.need
+    this.turnOf(group).credit -= group.need
+  }
+
+  /** Whether `group` may take its units out of turn, past `head`, and still owe a quantum at most. */
+  mayBorrow(group: Group, head: Group): boolean {
+    const turn = this.turnOf(group)
+    // Of the turn that is the head's as well, the head's units are kept.
+    const kept = turn.tenant === head.pair.tenant ? head.need : 0
+    const left = Math.min(turn.credit - kept, group.credit) - group.need
+    return left >= -this.quantum
+  }
+
+  #renew(owner: Turn | Group): void {
+    if (owner.spell === this.#spell) return
+    owner.spell = this.#spell
+    owner.credit = 0
   }
 }
 
-const reset = (turn: Turn): void => {
-  turn.deficit = 0
-  turn.started = false
+const endTurn = (owner: Turn | Group): void => {
+  owner.credit = Math.min(0, owner.credit)
+  owner.started = false
 }
