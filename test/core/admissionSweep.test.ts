@@ -14,12 +14,17 @@ import type { HandClock } from "../support/HandClock.ts"
 import { type Exits, type Scene, sweep } from "../support/Sweep.ts"
 
 const admissionOf = (options: Options) => Admission.make(options)
-/** A few steps in which somebody holds. */
-const hold = Effect.andThen(Effect.yieldNow, Effect.andThen(Effect.yieldNow, Effect.void))
-const entering = (admission: Admission.Admission, tenant: string, cost = 1) =>
-  Effect.scoped(Effect.andThen(admission.enter({ tenant, provider: "p", cost }), hold))
-const running = (admission: Admission.Admission, tenant: string, cost = 1) =>
-  admission.run({ tenant, provider: "p", cost })(hold)
+const yields = (times: number): Effect.Effect<void> =>
+  times === 0 ? Effect.void : Effect.andThen(Effect.yieldNow, yields(times - 1))
+/** A few steps in which somebody holds, and enough of them for all others to come and wait. */
+const hold = yields(2)
+const holdLong = yields(9)
+const entering = (admission: Admission.Admission, tenant: string, cost = 1, held = hold) =>
+  Effect.scoped(Effect.andThen(admission.enter({ tenant, provider: "p", cost }), held))
+const running = (admission: Admission.Admission, tenant: string, cost = 1, held = hold) =>
+  admission.run({ tenant, provider: "p", cost })(held)
+/** Comes first, and holds until the others have come. */
+const holding = (admission: Admission.Admission, tenant: string, cost = 1) => running(admission, tenant, cost, holdLong)
 
 type Ends = Readonly<Record<string, ReadonlyArray<Outcome.Outcome>>>
 
@@ -35,14 +40,15 @@ const ended = (admission: Admission.Admission, exits: Exits, ends: Ends) =>
 
 const maybe: ReadonlyArray<Outcome.Outcome> = ["Completed", "Interrupted"]
 
-/** A scene on one Admission: who takes part, and who is interrupted. */
+/** A scene on one Admission: who takes part, and who is interrupted. Says how many left the line in one run. */
 const interrupting = (
   options: Options,
   fibers: (admission: Admission.Admission) => Readonly<Record<string, Effect.Effect<unknown, unknown>>>,
   victim: string,
   second?: string,
   others: ReadonlyArray<Outcome.Outcome> = ["Completed"],
-): void => {
+): { readonly left: number } => {
+  let left = 0
   const scene: Scene<Admission.Admission> = {
     prepare: admissionOf(options),
     fibers,
@@ -51,20 +57,26 @@ const interrupting = (
       ? {}
       : { again: (each: Parameters<Scene<unknown>["disturb"]>[0]) => each[second]!.interruptUnsafe() },
     oracle: (admission, exits) =>
-      ended(admission, exits, {
-        ...Object.fromEntries(Object.keys(exits).map((name) => [name, others])),
-        [victim]: [...maybe, ...others],
-        [second ?? victim]: [...maybe, ...others],
+      Effect.gen(function* () {
+        yield* ended(admission, exits, {
+          ...Object.fromEntries(Object.keys(exits).map((name) => [name, others])),
+          [victim]: [...maybe, ...others],
+          [second ?? victim]: [...maybe, ...others],
+        })
+        left = Math.max(left, (yield* admission.snapshot).interrupted)
       }),
   }
   const { runs, steps } = sweep(scene)
   assert.isAbove(steps, 4)
   assert.isAtLeast(runs, steps)
+  return { left }
 }
+/** The sweep has met so many victims at once while they waited. */
+const leaves = (least: number, { left }: { readonly left: number }): void => assert.isAtLeast(left, least)
 
 const one: Options = { maxRunning: 1, maxPerTenant: 1, maxPerProvider: 1 }
 const line = (admission: Admission.Admission) => ({
-  holder: entering(admission, "a"),
+  holder: entering(admission, "a", 1, holdLong),
   waiter: entering(admission, "b"),
   behind: entering(admission, "c"),
 })
@@ -73,58 +85,68 @@ describe("interrupted at each step", () => {
   it("AD-4 AD-5 K-3: an enter that need not wait leaves nothing taken", () =>
     interrupting({ maxRunning: 3 }, (admission) => ({ alone: entering(admission, "a", 3) }), "alone"))
 
-  it("AD-5 K-4: an enter that waits leaves the line or passes its units on", () => interrupting(one, line, "waiter"))
+  it("AD-5 K-4: an enter that waits leaves the line or passes its units on", () =>
+    leaves(1, interrupting(one, line, "waiter")))
 
   it("AD-5 K-5: an enter that holds gives its units to the next", () => interrupting(one, line, "holder"))
 
-  it("AD-5: the last in the line leaves alone", () => interrupting(one, line, "behind"))
+  it("AD-5: the last in the line leaves alone", () => leaves(1, interrupting(one, line, "behind")))
 
   it("AD-5 K-4: the holder and the first waiter at once leave the second served", () =>
     interrupting(one, line, "holder", "waiter"))
 
   it("AD-5 K-4: two waiters at once leave the holder and nothing else", () =>
-    interrupting(one, line, "waiter", "behind"))
+    leaves(2, interrupting(one, line, "waiter", "behind")))
 
   it("AD-4 AD-5 K-3: a run that need not wait leaves nothing taken", () =>
     interrupting({ maxRunning: 3 }, (admission) => ({ alone: running(admission, "a", 3) }), "alone"))
 
   it("AD-5 K-4: a run that waits, between others of all sizes, leaves or passes its units on", () =>
-    interrupting({ maxRunning: 2 }, (admission) => ({
-      holder: running(admission, "a", 2),
-      waiter: running(admission, "b", 1),
-      large: running(admission, "c", 2),
-      small: running(admission, "b", 1),
-    }), "waiter"))
+    leaves(
+      1,
+      interrupting({ maxRunning: 2 }, (admission) => ({
+        holder: holding(admission, "a", 2),
+        waiter: running(admission, "b", 1),
+        large: running(admission, "c", 2),
+        small: running(admission, "b", 1),
+      }), "waiter"),
+    ))
 
   it("AD-5: a large run that waits with units set aside for it frees them", () =>
-    interrupting({ maxRunning: 2, maxBypass: 0 }, (admission) => ({
-      holder: running(admission, "a", 1),
-      large: running(admission, "b", 2),
-      small: running(admission, "c", 1),
-    }), "large"))
+    leaves(
+      1,
+      interrupting({ maxRunning: 2, maxBypass: 0 }, (admission) => ({
+        holder: holding(admission, "a", 1),
+        large: running(admission, "b", 2),
+        small: running(admission, "c", 1),
+      }), "large"),
+    ))
 
   it("AD-5 AD-13: one that is parked on its tenant's cap frees nothing that is not its own", () =>
-    interrupting(
-      { maxRunning: 2, maxPerTenant: 1 },
-      (admission) => ({
-        holder: running(admission, "a"),
-        parked: running(admission, "a"),
-        other: running(admission, "b"),
-        later: running(admission, "a"),
-      }),
-      "parked",
-      "holder",
+    leaves(
+      1,
+      interrupting(
+        { maxRunning: 2, maxPerTenant: 1 },
+        (admission) => ({
+          holder: holding(admission, "a"),
+          parked: running(admission, "a"),
+          other: running(admission, "b"),
+          later: running(admission, "a"),
+        }),
+        "parked",
+        "holder",
+      ),
     ))
 
   it("AD-5 AD-7: a tryEnter takes and gives back, or takes nothing", () =>
     interrupting({ maxRunning: 2 }, (admission) => ({
-      holder: running(admission, "a", 1),
+      holder: holding(admission, "a", 1),
       tried: Effect.scoped(Effect.andThen(admission.tryEnter({ tenant: "b" }), hold)),
     }), "tried"))
 
   it("AD-5: a tryEnter that is refused is refused and no more", () =>
     interrupting(one, (admission) => ({
-      holder: running(admission, "a"),
+      holder: holding(admission, "a"),
       tried: Effect.catchTag(Effect.scoped(admission.tryEnter({ tenant: "b" })), "WouldWait", () => Effect.void),
       behind: running(admission, "c"),
     }), "tried"))
@@ -142,21 +164,24 @@ describe("interrupted at each step", () => {
 
   it("AD-5 AD-28: a withholding gives back what it took", () =>
     interrupting({ maxRunning: 2 }, (admission) => ({
-      holder: running(admission, "a"),
+      holder: holding(admission, "a"),
       operator: Effect.scoped(Effect.andThen(admission.withhold(2), hold)),
       waiter: running(admission, "b"),
     }), "operator"))
 
   it("AD-5 AD-28: one that waits for a withholding to end leaves", () =>
-    interrupting(
-      { maxRunning: 2 },
-      (admission) => ({
-        operator: Effect.scoped(Effect.andThen(admission.withhold(1), hold)),
-        large: running(admission, "a", 2),
-        small: running(admission, "b", 1),
-      }),
-      "large",
-      "operator",
+    leaves(
+      1,
+      interrupting(
+        { maxRunning: 2 },
+        (admission) => ({
+          operator: Effect.scoped(Effect.andThen(admission.withhold(1), holdLong)),
+          large: Effect.andThen(yields(5), running(admission, "a", 2)),
+          small: running(admission, "b", 1),
+        }),
+        "large",
+        "operator",
+      ),
     ))
 
   for (const victim of ["drainer", "holder", "waiter"]) {
@@ -164,7 +189,7 @@ describe("interrupted at each step", () => {
       interrupting(
         one,
         (admission) => ({
-          holder: running(admission, "a"),
+          holder: holding(admission, "a"),
           waiter: running(admission, "b"),
           drainer: Effect.flatMap(
             Effect.orDie(Deadline.after("10 seconds")),
@@ -181,7 +206,7 @@ describe("interrupted at each step", () => {
     const { steps } = sweep<Admission.Admission>({
       prepare: admissionOf({ ...one, drainWaiting: "refuse" }),
       fibers: (admission) => ({
-        holder: running(admission, "a"),
+        holder: holding(admission, "a"),
         waiter: running(admission, "b"),
         drainer: Effect.flatMap(Effect.orDie(Deadline.after("10 seconds")), (deadline) => admission.drain(deadline)),
       }),
@@ -194,11 +219,12 @@ describe("interrupted at each step", () => {
 })
 
 describe("at each step", () => {
+  let left = 0
   const scoped = (verb: (admission: Admission.Admission) => Effect.Effect<unknown, unknown, Scope.Scope>) =>
     sweep<{ readonly admission: Admission.Admission; readonly scope: Scope.Closeable }>({
       prepare: Effect.all({ admission: admissionOf({ maxRunning: 1 }), scope: Scope.make() }),
       fibers: ({ admission, scope }) => ({
-        holder: running(admission, "a"),
+        holder: holding(admission, "a"),
         scoped: Effect.ensuring(
           Scope.provide(Effect.andThen(verb(admission), hold), scope),
           Scope.close(scope, Exit.void),
@@ -206,11 +232,16 @@ describe("at each step", () => {
         behind: running(admission, "c"),
       }),
       disturb: (_, { scope }) => Scope.close(scope, Exit.void),
-      oracle: ({ admission }, exits) => ended(admission, exits, { scoped: ["Completed", "Interrupted", "Failed"] }),
+      oracle: ({ admission }, exits) =>
+        Effect.gen(function* () {
+          yield* ended(admission, exits, { scoped: ["Completed", "Interrupted", "Failed"] })
+          left = Math.max(left, (yield* admission.snapshot).interrupted)
+        }),
     })
 
   it("AD-4 AD-20: the end of the scope that an enter was meant for gives back, and nobody waits for ever", () => {
     assert.isAbove(scoped((admission) => admission.enter({ tenant: "b" })).steps, 10)
+    leaves(1, { left })
   })
 
   it("AD-4: the end of the scope that a tryEnter was meant for gives back", () => {
@@ -274,7 +305,7 @@ describe("at each step", () => {
     sweep<Admission.Admission>({
       prepare: admissionOf({ maxRunning: 3 }),
       fibers: (admission) => ({
-        holder: running(admission, "a", 1),
+        holder: holding(admission, "a", 1),
         large: running(admission, "b", 3),
         small: running(admission, "c", 1),
       }),
