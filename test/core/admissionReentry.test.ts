@@ -229,4 +229,19 @@ describe("code that re-enters", () => {
       assert.strictEqual(behind.pollUnsafe()?._tag, "Success")
       yield* Books.whole(admission)
     }))
+
+  it.effect("AD-30 AD-35: as an observer of a drain that throws: the other drains end, and so does the release", () =>
+    Effect.gen(function* () {
+      const admission = yield* Admission.make({ maxRunning: 1 })
+      const permit = yield* admission.enter({ tenant: "a" })
+      const draining = Effect.flatMap(Deadline.after("1 hour"), (deadline) => admission.drain(deadline))
+      const rude = yield* started(draining)
+      rude.addObserver(() => {
+        throw new Error("an observer of the caller's own")
+      })
+      const other = yield* started(draining)
+      yield* Effect.exit(admission.release(permit))
+      assert.deepInclude(yield* Fiber.join(other), { clean: true })
+      yield* Books.settled(admission)
+    }))
 })
