@@ -1,5 +1,6 @@
 /** Alarm: one sleeper until the earliest instant, none without one. */
 import { assert, describe, it } from "@effect/vitest"
+import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import { Alarm } from "../../core/Alarm.ts"
 import { nowNanos } from "../../core/Deadline.ts"
@@ -77,5 +78,20 @@ describe("an alarm", () => {
       yield* Effect.yieldNow
       yield* Effect.yieldNow
       assert.deepStrictEqual([rung, clock.sleeping], [[0], 0])
+    }))
+
+  it.effect("AD-24: does not ring where the runtime woke it early, and sleeps on", () =>
+    Effect.gen(function* () {
+      const { alarm, clock, rung, set } = yield* stage()
+      const { sleep } = clock
+      clock.sleep = (duration) => sleep.call(clock, Duration.millis(Duration.toMillis(duration) / 2))
+      set(64)
+      for (const at of [32, 16, 8]) {
+        clock.advance(at)
+        assert.deepStrictEqual([rung, clock.sleeping], [[], 1])
+      }
+      clock.advance(8)
+      assert.deepStrictEqual([rung, clock.sleeping, clock.peak], [[64], 0, 1])
+      alarm.set(Infinity)
     }))
 })
