@@ -170,6 +170,27 @@ describe("code that re-enters", () => {
       yield* Books.whole(admission)
     }))
 
+  it.effect("AD-1 AD-35 K-15: from `weights`, by entering as the same tenant, makes one account of it, not two", () =>
+    Effect.gen(function* () {
+      const kept: Array<Admission.Admission> = []
+      const scope = yield* Scope.make()
+      let asked = 0
+      const admission = yield* Admission.make({
+        maxRunning: 4,
+        maxPerTenant: 1,
+        weights: () => {
+          if (asked++ === 0) Effect.runSync(Scope.provide(kept[0]!.enter({ tenant: "twin", provider: "p" }), scope))
+          return 1
+        },
+      })
+      kept.push(admission)
+      const refused = yield* Effect.flip(Effect.scoped(admission.tryEnter({ tenant: "twin", provider: "p" })))
+      assert.deepInclude(refused, { _tag: "WouldWait", account: "tenant" })
+      assert.deepInclude(yield* Books.balanced(admission), { running: 1, tenants: 1, pairs: 1 })
+      yield* Scope.close(scope, Exit.void)
+      yield* Books.whole(admission)
+    }))
+
   it.effect("AD-35 K-15: from `labels`, while it is counting", () =>
     Effect.gen(function* () {
       const kept: Array<Admission.Admission> = []
