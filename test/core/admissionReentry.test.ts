@@ -177,7 +177,7 @@ describe("code that re-enters", () => {
       let asked = 0
       const admission = yield* Admission.make({
         maxRunning: 4,
-        maxPerTenant: 1,
+        maxPerPair: 1,
         weights: () => {
           if (asked++ === 0) Effect.runSync(Scope.provide(kept[0]!.enter({ tenant: "twin", provider: "p" }), scope))
           return 1
@@ -185,7 +185,7 @@ describe("code that re-enters", () => {
       })
       kept.push(admission)
       const refused = yield* Effect.flip(Effect.scoped(admission.tryEnter({ tenant: "twin", provider: "p" })))
-      assert.deepInclude(refused, { _tag: "WouldWait", account: "tenant" })
+      assert.deepInclude(refused, { _tag: "WouldWait", account: "pair" })
       assert.deepInclude(yield* Books.balanced(admission), { running: 1, tenants: 1, pairs: 1 })
       yield* Scope.close(scope, Exit.void)
       yield* Books.whole(admission)
