@@ -12,7 +12,8 @@ import * as Shell from "./Shell.ts"
 const { folder, remove } = Shell.clone()
 const clone = join(folder, "holdfast")
 const app = join(folder, "app")
-afterAll(remove)
+// Removing what npm installed takes a while on a busy disk.
+afterAll(remove, 120_000)
 
 beforeAll(async () => {
   for (const name of ["deno", "bun"]) {
