@@ -142,7 +142,9 @@ export class Parking {
     const queue = account.queues?.[slot]
     if (queue === undefined || queue.size === 0) return undefined
     const arrival = arrivalOf(slot)
-    const room = account.room(arrival) - account.promisedBefore(turnClass)
+    // What is guarded for one that counts lower is kept from those that were raised past it as well.
+    const kept = Math.max(account.promisedBefore(turnClass), account.guardedAgainst(arrival))
+    const room = account.room(arrival) - kept
     const owner = this.setAsideFor(account, arrival, turnClass)
     if (owner === undefined) return queue.firstFitting(room)
     return slotOf(owner) === slot && owner.need <= room ? owner : undefined
