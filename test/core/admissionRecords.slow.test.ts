@@ -2,23 +2,14 @@
 import { assert, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import process from "node:process"
-import { setFlagsFromString } from "node:v8"
-import { runInNewContext } from "node:vm"
 import * as Admission from "../../core/Admission.ts"
 import * as Books from "../support/Books.ts"
-
-const collector = (): () => void => {
-  const bun: unknown = Reflect.get(globalThis, "Bun")
-  if (bun !== undefined) return () => Reflect.get(Object(bun), "gc")(true)
-  setFlagsFromString("--expose-gc")
-  return runInNewContext("gc")
-}
+import * as Garbage from "../support/Garbage.ts"
 
 it.effect("AD-32: 1,000,000 distinct tenants and providers leave the memory flat", () =>
   Effect.gen(function* () {
-    const collect = collector()
     const used = () => {
-      collect()
+      Garbage.collect()
       return process.memoryUsage().heapUsed
     }
     const admission = yield* Admission.make({ maxRunning: 1, maxPerPair: 1, weights: () => 1 })

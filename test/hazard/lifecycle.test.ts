@@ -6,7 +6,6 @@
  * processes. No secret comes in either; that no name goes out is `test/core/admissionSecrecy.test.ts`.
  */
 import { assert, describe, it } from "@effect/vitest"
-import process from "node:process"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
@@ -17,6 +16,7 @@ import * as Admission from "../../core/Admission.ts"
 import * as Deadline from "../../core/Deadline.ts"
 import type { Permit } from "../../core/Permit.ts"
 import * as Books from "../support/Books.ts"
+import * as Garbage from "../support/Garbage.ts"
 
 const started = <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.forkChild(effect, { startImmediately: true })
 
@@ -143,12 +143,7 @@ describe("memory", () => {
       yield* Books.whole(admission)
     }))
 
-  // Other runtimes let go when they please.
-  it.runIf(process.versions["bun"] === undefined)("what has ended is not kept: work, answers and permits", async () => {
-    const { setFlagsFromString } = await import("node:v8")
-    const { runInNewContext } = await import("node:vm")
-    setFlagsFromString("--expose-gc")
-    const collect: () => void = runInNewContext("gc")
+  it("what has ended is not kept: work, answers and permits", async () => {
     const admission = Effect.runSync(Scope.provide(Admission.make({ maxRunning: 1 }), Scope.makeUnsafe()))
     const refs: Array<WeakRef<object>> = []
     const heavy = (): object => {
@@ -173,11 +168,12 @@ describe("memory", () => {
       yield* Books.whole(admission)
     }))
     await new Promise((resolve) => setTimeout(resolve, 10))
-    collect()
+    Garbage.collect()
     await new Promise((resolve) => setTimeout(resolve, 10))
-    collect()
+    Garbage.collect()
     const kept = refs.filter((ref) => ref.deref() !== undefined).length
-    assert.isAtMost(kept, 2)
+    // A stack that is scanned without knowing what is a reference may keep a few.
+    assert.isAtMost(kept, 5)
   })
 })
 
