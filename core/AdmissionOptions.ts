@@ -59,7 +59,7 @@ export const decode = (options: Options): Effect.Effect<Settings, InvalidLimits>
     const maxRunning = yield* whole("maxRunning", options.maxRunning, 1, Limit.most)
     const cap = (limit: "maxPerTenant" | "maxPerProvider" | "maxPerPair") =>
       options[limit] === undefined ? Effect.succeed(unlimited) : whole(limit, options[limit], 1, maxRunning)
-    const maxQueued = yield* whole("maxQueued", options.maxQueued ?? 1_024, 0, Limit.most)
+    const maxQueued = yield* whole("maxQueued", or(options.maxQueued, 1_024), 0, Limit.most)
     const fewer = Math.min(128, maxQueued)
     return {
       limits: {
@@ -68,19 +68,22 @@ export const decode = (options: Options): Effect.Effect<Settings, InvalidLimits>
         maxPerProvider: yield* cap("maxPerProvider"),
         maxPerPair: yield* cap("maxPerPair"),
         maxQueued,
-        maxQueuedPerTenant: yield* whole("maxQueuedPerTenant", options.maxQueuedPerTenant ?? fewer, 0, Limit.most),
+        maxQueuedPerTenant: yield* whole("maxQueuedPerTenant", or(options.maxQueuedPerTenant, fewer), 0, Limit.most),
       },
       maxWaitNanos: 1e6 * (yield* Effect.fromResult(
-        Limit.duration(system, "maxWait", options.maxWait ?? "5 seconds", hourMillis),
+        Limit.duration(system, "maxWait", or(options.maxWait, "5 seconds"), hourMillis),
       )),
       reserves: yield* reserves(options.reserved, maxRunning),
       weights: yield* callback("weights", options.weights),
-      maxBypass: yield* whole("maxBypass", options.maxBypass ?? maxRunning, 0, 16 * maxRunning),
-      estimate: (yield* choice("estimate", options.estimate ?? "off", ["off", "on"])) === "on",
-      drainWaiting: yield* choice("drainWaiting", options.drainWaiting ?? "serve", ["serve", "refuse"]),
+      maxBypass: yield* whole("maxBypass", or(options.maxBypass, maxRunning), 0, 16 * maxRunning),
+      estimate: (yield* choice("estimate", or(options.estimate, "off"), ["off", "on"])) === "on",
+      drainWaiting: yield* choice("drainWaiting", or(options.drainWaiting, "serve"), ["serve", "refuse"]),
       labels: yield* callback("labels", options.labels),
     }
   })
+
+/** A default stands in for what was left out alone: null is a value like any other, and a wrong one. */
+const or = <A>(value: A | undefined, otherwise: A): A => value === undefined ? otherwise : value
 
 const choice = <const W extends string>(
   limit: string,
@@ -98,8 +101,11 @@ const reserves = (
   maxRunning: number,
 ): Effect.Effect<ReadonlyArray<number>, InvalidLimits> =>
   Effect.gen(function* () {
-    const given = reserved ?? {}
+    const given = or(reserved, {})
     const bad = (limit: string, rule: string, value: unknown) => new InvalidLimits({ system, limit, rule, value })
+    if (typeof given !== "object" || given === null) {
+      return yield* Effect.fail(bad("reserved", "units by priority", given))
+    }
     for (const name of Object.keys(given)) {
       if (!(priorities as ReadonlyArray<string>).includes(name)) {
         return yield* Effect.fail(bad("reserved", `keyed by ${priorities.join(", ")}`, name))
@@ -107,7 +113,7 @@ const reserves = (
     }
     const units: Array<number> = []
     for (const priority of priorities) {
-      const value = given[priority] ?? 0
+      const value = or(given[priority], 0)
       units.push(
         yield* Effect.fromResult(
           Limit.count(system, `reserved.${priority}`, value, { min: 0, max: maxRunning - 1 }),

@@ -93,8 +93,8 @@ export const provide: {
  * import * as Effect from "effect/Effect"
  * import * as Deadline from "holdfast/Deadline"
  *
- * const twoSeconds = Effect.sleep("1 minute").pipe(Deadline.enforce, Deadline.within("10 millis"), Effect.flip)
- * const error = await Effect.runPromise(twoSeconds)
+ * const tooSlow = Effect.sleep("1 minute").pipe(Deadline.enforce, Deadline.within("10 millis"), Effect.flip)
+ * const error = await Effect.runPromise(tooSlow)
  * console.log(error._tag) // DeadlineExceeded
  * ```
  */

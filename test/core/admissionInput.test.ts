@@ -35,6 +35,18 @@ const refusedOptions = (options: object): Effect.Effect<object> =>
   Effect.orDie(Effect.flip(Effect.scoped(Admission.make(options as Options))))
 
 describe("options", () => {
+  it.effect.each(["maxWait", "reserved", "weights", "estimate", "drainWaiting", "labels"] as const)(
+    "AD-38: null for %s is a wrong value, not a missing one",
+    (limit) =>
+      Effect.gen(function* () {
+        assert.deepInclude(yield* refusedOptions({ ...fine, [limit]: null }), {
+          _tag: "InvalidLimits",
+          limit,
+          value: null,
+        })
+      }),
+  )
+
   const ranges: ReadonlyArray<readonly [keyof Options, number, number]> = [
     ["maxRunning", 1, 1_048_576],
     ["maxPerTenant", 1, 8],
@@ -49,7 +61,7 @@ describe("options", () => {
     "AD-38: %s is a whole number within its range",
     ([limit, min, max]) =>
       Effect.gen(function* () {
-        for (const value of [...noCount, min - 1, max + 1, ...limit === "maxRunning" ? [undefined, null] : []]) {
+        for (const value of [...noCount, min - 1, max + 1, null, ...limit === "maxRunning" ? [undefined] : []]) {
           const refused = yield* refusedOptions({ ...fine, [limit]: value })
           assert.deepInclude(refused, {
             _tag: "InvalidLimits",
