@@ -59,11 +59,11 @@ export class Rotation {
     const ring = this.#rings[turn.turnClass]!
     turn.groups.remove(group)
     group.place = nowhere
-    endTurn(group)
+    leave(group)
     this.#passers[turn.turnClass]?.remove(group)
     if (turn.groups.size > 0) return
     ring.remove(turn)
-    endTurn(turn)
+    leave(turn)
     if (ring.size === 0) this.#passers[turn.turnClass] = undefined
   }
 
@@ -71,7 +71,7 @@ export class Rotation {
     return this.#rings[turnClass]!.head === undefined
   }
 
-  /** The group whose turn it is; it stays where it is. Asking again gives the same one. */
+  /** The group whose turn it is; it stays where it is. Asking again gives the same one. Debts are paid on the way. */
   next(turnClass: Class): Group | undefined {
     const ring = this.#rings[turnClass]!
     for (;;) {
@@ -86,13 +86,9 @@ export class Rotation {
         group.started = true
         group.credit += this.quantum
       }
-      if (turn.credit <= 0) {
-        turn.started = false
-        ring.rotate(turn)
-      } else if (group.credit <= 0) {
-        group.started = false
-        turn.groups.rotate(group)
-      } else return group
+      if (turn.credit <= 0) this.#endTurn(turn)
+      else if (group.credit <= 0) this.#endGroup(turn, group)
+      else return group
     }
   }
 
@@ -111,10 +107,23 @@ export class Rotation {
     return passers
   }
 
-  /** Takes the head's units from the turn's and the group's credit. */
+  /** Takes the head's units from the turn's and the group's credit. What is used up ends at once: newcomers are behind. */
   spend(group: Group): void {
+    const turn = this.turnOf(group)
     group.credit -= group.need
-    this.turnOf(group).credit -= group.need
+    turn.credit -= group.need
+    if (group.started && group.credit <= 0) this.#endGroup(turn, group)
+    if (turn.started && turn.credit <= 0) this.#endTurn(turn)
+  }
+
+  #endGroup(turn: Turn, group: Group): void {
+    group.started = false
+    turn.groups.rotate(group)
+  }
+
+  #endTurn(turn: Turn): void {
+    turn.started = false
+    this.#rings[turn.turnClass]!.rotate(turn)
   }
 
   /** Whether `group` may take its units out of turn, past `head`, and still owe a quantum at most. */
@@ -133,7 +142,7 @@ export class Rotation {
   }
 }
 
-const endTurn = (owner: Turn | Group): void => {
+const leave = (owner: Turn | Group): void => {
   owner.credit = Math.min(0, owner.credit)
   owner.started = false
 }
