@@ -51,9 +51,30 @@ export interface Settings {
 const system = "Admission"
 const hourMillis = 3_600_000
 
-/** Checks the options; the first rule that one breaks is the error. */
+const known: Readonly<Record<keyof Options, true>> = {
+  maxRunning: true,
+  maxPerTenant: true,
+  maxPerProvider: true,
+  maxPerPair: true,
+  maxQueued: true,
+  maxQueuedPerTenant: true,
+  maxWait: true,
+  reserved: true,
+  weights: true,
+  maxBypass: true,
+  estimate: true,
+  drainWaiting: true,
+  labels: true,
+}
+
+/** Checks the options; the first rule that one breaks is the error. A name that is none is a slip, and not passed over. */
 export const decode = (options: Options): Effect.Effect<Settings, InvalidLimits> =>
   Effect.gen(function* () {
+    const stranger = Object.keys(options).find((name) => !(name in known))
+    if (stranger !== undefined) {
+      const rule = `one of ${Object.keys(known).join(", ")}`
+      return yield* Effect.fail(new InvalidLimits({ system, limit: "options", rule, value: stranger }))
+    }
     const whole = (limit: string, value: unknown, min: number, max: number) =>
       Effect.fromResult(Limit.count(system, limit, value, { min, max }))
     const maxRunning = yield* whole("maxRunning", options.maxRunning, 1, Limit.most)

@@ -75,11 +75,16 @@ export const key = (field: string, value: unknown): InvalidRequest | undefined =
   })
 }
 
-/** No C0 or C1 control character, DEL, line or paragraph separator. */
+/**
+ * No C0 or C1 control character, DEL, line or paragraph separator; and no surrogate that stands alone, which UTF-8 cannot
+ * say: two keys that differ in it would be written alike.
+ */
 const isPlain = (text: string): boolean => {
   for (let i = 0; i < text.length; i++) {
-    const unit = text.charCodeAt(i)
-    if (unit < 0x20 || (unit >= 0x7f && unit < 0xa0) || unit === 0x2028 || unit === 0x2029) return false
+    const point = text.codePointAt(i)!
+    if (point < 0x20 || (point >= 0x7f && point < 0xa0) || point === 0x2028 || point === 0x2029) return false
+    if (point >= 0xd800 && point < 0xe000) return false
+    if (point > 0xffff) i++
   }
   return true
 }

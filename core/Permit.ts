@@ -5,10 +5,12 @@
  */
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
-import type { Priority } from "./AdmissionOptions.ts"
-import { priorities } from "./AdmissionOptions.ts"
+import { priorities, type Priority } from "./AdmissionOptions.ts"
 import * as Kernel from "./kernel/Ask.ts"
+import type { Keys } from "./kernel/Keys.ts"
 import type { Class } from "./kernel/Ledger.ts"
+import * as Limit from "./Limits.ts"
+import { InvalidRequest } from "./Refusal.ts"
 
 /** What a caller wants to enter with. */
 export interface Ask {
@@ -109,4 +111,36 @@ export const interruptWaiter = ({ ask }: Lease): void => {
   if (!(ask instanceof Ticket)) return
   if (ask.resume === undefined) ask.answer ??= Effect.interrupt
   else ask.resume(Effect.interrupt)
+}
+
+/** The record of an ask that keeps every rule, or the rule that it breaks. It runs `weights` for a tenant it does not know. */
+export const recordOf = (
+  keys: Keys,
+  ask: Ask,
+  arrival: Class | undefined,
+  cost: number,
+  weights: ((tenant: string) => number) | undefined,
+): Kernel.Pair | InvalidRequest => {
+  if (arrival === undefined) {
+    return new InvalidRequest({ field: "priority", rule: `one of ${priorities.join(", ")}`, value: ask.priority })
+  }
+  if (!(Number.isSafeInteger(cost) && cost >= 1)) {
+    return new InvalidRequest({ field: "cost", rule: "a whole number of at least 1", value: cost })
+  }
+  // A key that is known was checked when its record was made.
+  return keys.find(ask.tenant, ask.provider) ?? newRecord(keys, ask, weights)
+}
+
+/** `weights` is the user's code: it runs before anything is made, and may itself have made the record meanwhile. */
+const newRecord = (
+  keys: Keys,
+  { provider, tenant }: Ask,
+  weights: ((tenant: string) => number) | undefined,
+): Kernel.Pair | InvalidRequest => {
+  const wrong = Limit.key("tenant", tenant) ?? (provider === undefined ? undefined : Limit.key("provider", provider))
+  if (wrong !== undefined) return wrong
+  const weight = keys.tenants.get(tenant)?.weight ?? (weights === undefined ? 1 : weights(tenant))
+  const rule = Limit.wholeRule(weight, { min: 1, max: 1_000 })
+  if (rule !== undefined) return new InvalidRequest({ field: "weights", rule, value: weight })
+  return keys.find(tenant, provider) ?? keys.make(tenant, provider, weight)
 }

@@ -11,7 +11,7 @@ import * as Effect from "effect/Effect"
 import type * as Fiber from "effect/Fiber"
 import * as Result from "effect/Result"
 import { AdmissionLimits, type Limits } from "./AdmissionLimits.ts"
-import { priorities, type Settings } from "./AdmissionOptions.ts"
+import type { Settings } from "./AdmissionOptions.ts"
 import * as Refused from "./AdmissionRefused.ts"
 import * as Snapshot from "./AdmissionSnapshot.ts"
 import { Alarm } from "./Alarm.ts"
@@ -23,7 +23,7 @@ import * as LeaseState from "./kernel/LeaseState.ts"
 import * as Ledger from "./kernel/Ledger.ts"
 import { Line } from "./kernel/Line.ts"
 import * as Limit from "./Limits.ts"
-import { type Answer, arrivalOf, type Ask, awaitAnswer, type Lease, Ticket } from "./Permit.ts"
+import { type Answer, arrivalOf, type Ask, awaitAnswer, type Lease, recordOf, Ticket } from "./Permit.ts"
 import { type InvalidLimits, InvalidRequest } from "./Refusal.ts"
 import { Transition } from "./Transition.ts"
 
@@ -75,7 +75,7 @@ export class Turnstile {
     if (deadline !== undefined) {
       now = this.#now()
       due = Deadline.onClock(deadline, this.#clock)
-      if (!(due > now)) return Effect.fail(this.#tooOld(pair, arrival!, cost))
+      if (!(due > now)) return Effect.fail(this.#refuse(this.#tooOld(new Ticket(pair, arrival!, cost))))
     }
     lease.ask = this.#line.pass(pair, arrival!, cost)
     if (lease.ask === undefined) return this.#stand(lease, new Ticket(pair, arrival!, cost), now, due, body)
@@ -141,31 +141,16 @@ export class Turnstile {
 
   /** The record of an ask that keeps every rule; or why it may not come. */
   #pair(ask: Ask, arrival: Ledger.Class | undefined, cost: number): Pair | InvalidRequest | Refused.Closed {
-    if (arrival === undefined) {
-      return new InvalidRequest({ field: "priority", rule: `one of ${priorities.join(", ")}`, value: ask.priority })
-    }
-    if (!(Number.isSafeInteger(cost) && cost >= 1)) {
-      return new InvalidRequest({ field: "cost", rule: "a whole number of at least 1", value: cost })
-    }
-    // A key that is known was checked when its record was made.
-    const pair = this.#line.keys.find(ask.tenant, ask.provider) ?? this.#newPair(ask)
+    const pair = recordOf(this.#line.keys, ask, arrival, cost, this.#settings.weights)
     return this.#state === "open" || !(pair instanceof Pair) ? pair : this.#refuse(this.#closed())
   }
 
-  /** The record of a pair that was not known. `weights` is the user's code: it runs before anything is made. */
-  #newPair({ provider, tenant }: Ask): Pair | InvalidRequest {
-    const wrong = Limit.key("tenant", tenant) ?? (provider === undefined ? undefined : Limit.key("provider", provider))
-    if (wrong !== undefined) return wrong
-    const { keys } = this.#line
-    const weight = keys.tenants.get(tenant)?.weight ?? this.#settings.weights?.(tenant) ?? 1
-    const rule = Limit.wholeRule(weight, { min: 1, max: 1_000 })
-    if (rule !== undefined) return new InvalidRequest({ field: "weights", rule, value: weight })
-    return keys.find(tenant, provider) ?? keys.make(tenant, provider, weight)
-  }
-
-  #tooOld(pair: Pair, arrival: Ledger.Class, cost: number): Refused.WaitExpired {
-    const account = this.#line.shortOf(new Ticket(pair, arrival, cost))
-    return this.#refuse(new Refused.WaitExpired({ waited: Deadline.nanos(0), bound: "deadline", account }))
+  /** Its deadline has come. What could never fit is told so all the same: time is not what it lacks. */
+  #tooOld(ticket: Ticket): Refused.WaitExpired | Refused.NeverFits {
+    const never = this.#line.neverFits(ticket)
+    if (never !== undefined) return Refused.fromVerdict(never, ticket.cost)
+    const account = this.#line.shortOf(ticket)
+    return new Refused.WaitExpired({ waited: Deadline.nanos(0), bound: "deadline", account })
   }
 
   /** The caller is through, whatever state its ask is in: what it holds goes back, what waits leaves. Silent twice. */

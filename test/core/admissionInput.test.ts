@@ -3,6 +3,7 @@ import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Admission from "../../core/Admission.ts"
 import type { Options } from "../../core/AdmissionOptions.ts"
+import * as Deadline from "../../core/Deadline.ts"
 import type { Ask } from "../../core/Permit.ts"
 import * as Books from "../support/Books.ts"
 
@@ -35,6 +36,12 @@ const refusedOptions = (options: object): Effect.Effect<object> =>
   Effect.orDie(Effect.flip(Effect.scoped(Admission.make(options as Options))))
 
 describe("options", () => {
+  it.effect("AD-38: have the names that there are", () =>
+    Effect.gen(function* () {
+      const refused = yield* refusedOptions({ ...fine, maxRuning: 4 })
+      assert.deepInclude(refused, { _tag: "InvalidLimits", limit: "options", value: "maxRuning" })
+    }))
+
   it.effect.each(["maxWait", "reserved", "weights", "estimate", "drainWaiting", "labels"] as const)(
     "AD-38: null for %s is a wrong value, not a missing one",
     (limit) =>
@@ -151,6 +158,19 @@ describe("options", () => {
     }))
 })
 
+describe("an ask whose deadline has come", () => {
+  it.effect("AD-18 AD-38: is told that it never fits, where it never does, and else that its time is over", () =>
+    Effect.gen(function* () {
+      const admission = yield* Admission.make(fine)
+      const past = yield* Deadline.after(0)
+      const told = (cost: number) =>
+        Effect.flip(Deadline.provide(past)(admission.run({ tenant: "a", cost })(Effect.die("the work was run"))))
+      assert.deepInclude(yield* told(9), { _tag: "NeverFits", account: "total", cost: 9, limit: 8 })
+      assert.deepInclude(yield* told(8), { _tag: "WaitExpired", bound: "deadline", account: "total" })
+      yield* Books.whole(admission)
+    }))
+})
+
 describe("an ask", () => {
   const verbs = (admission: Admission.Admission, ask: object) =>
     [
@@ -165,7 +185,9 @@ describe("an ask", () => {
     "é".repeat(129),
     "日".repeat(86),
     "😀".repeat(65),
-    "\ud800".repeat(86), // half a character counts as its replacement would
+    "\ud800", // half a character, which UTF-8 cannot say
+    "a\udc00b",
+    "\udc00\ud800",
     "a\u0000b",
     "a\nb",
     "a\r",
