@@ -67,12 +67,12 @@ describe("the order of due instants", () => {
   })
 
   it("AD-20: keeps its order where one is taken from the middle, and the last that fills its place is due early", () => {
-    const dues = [100, 1, 50, 2, 60, 70, 3, 4]
+    const dues = [100, 1, 50, 2, 60, 70, 10, 4]
     const order = new DeadlineOrder<Item>()
     const items = dues.map((due) => Object.assign(new Item(), { dueNanos: due }))
     for (const item of items) order.add(item)
     order.remove(items[4]!)
-    expect(items.slice(1).map(() => order.takeDue(Infinity)?.dueNanos)).toEqual([1, 2, 3, 4, 50, 70, 100])
+    expect(items.slice(1).map(() => order.takeDue(Infinity)?.dueNanos)).toEqual([1, 2, 4, 10, 50, 70, 100])
   })
 
   it("keeps 10,000 instants that came in order, or in reverse, or mixed, in order", () => {

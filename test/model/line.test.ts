@@ -75,18 +75,66 @@ describe("the line", () => {
   })
 
   it("AD-16: what a woken ask is promised does not keep an emergency parked", () => {
-    const witness = new Witness({ maxRunning: 5, maxPerProvider: 2, maxBypass: 9 })
-    const others = [witness.ask({ tenant: "c", cost: 2 }).entry!, witness.ask({ tenant: "c" }).entry!]
+    const witness = new Witness({ maxRunning: 9, maxPerProvider: 2, maxBypass: 9 })
     const first = witness.ask({ tenant: "b", provider: "p", cost: 2 }).entry!
-    witness.ask({ tenant: "a", provider: "p", cost: 2 })
+    const normal = witness.ask({ tenant: "a", provider: "p", cost: 2 }).entry!
+    const other = witness.ask({ tenant: "c" }).entry!
+    witness.ask({ tenant: "c", cost: 6 })
     witness.withhold(1)
-    // The second is woken at p and short of the total; then p and the total fill up again.
+    // It is woken at p, and short of the total; then p and the total fill up again.
     witness.giveBack(first)
     const control = witness.ask({ tenant: "b", provider: "p", arrival: 1 }).entry!
     const emergency = witness.ask({ tenant: "b", provider: "p", arrival: 0, cost: 2 }).entry!
+    witness.giveBack(other)
     witness.giveBack(control)
-    witness.giveBack(others[0]!)
-    expect(emergency.status).toBe("granted")
+    expect([emergency.status, normal.status]).toEqual(["granted", "waiting"])
+    witness.finish()
+  })
+
+  it("AD-14 AD-15: keeps nothing on a provider's account for a head that became short of its pair's", () => {
+    const witness = new Witness({ maxRunning: 9, maxPerProvider: 3, maxPerPair: 2, maxBypass: 0 })
+    const running = witness.ask({ tenant: "c", provider: "p" }).entry!
+    witness.ask({ tenant: "d", provider: "p" })
+    witness.ask({ tenant: "a", provider: "p", cost: 2 })
+    const small = witness.ask({ tenant: "b", provider: "p" }).entry!
+    expect(small.status).toBe("waiting")
+    witness.ask({ tenant: "a", provider: "p", arrival: 1 })
+    witness.giveBack(running)
+    expect(small.status).toBe("granted")
+    witness.finish()
+  })
+
+  it("AD-5 AD-14: the departure of a head lets in those from whom units of its provider's account were kept", () => {
+    const witness = new Witness({ maxRunning: 9, maxPerProvider: 2, maxBypass: 0 })
+    witness.ask({ tenant: "c", provider: "p" })
+    const large = witness.ask({ tenant: "a", provider: "p", cost: 2 }).entry!
+    const small = witness.ask({ tenant: "b", provider: "p" }).entry!
+    expect(small.status).toBe("waiting")
+    witness.leave(large)
+    expect(small.status).toBe("granted")
+    witness.finish()
+  })
+
+  it("AD-13: an ask that comes after the head of its group has left parks behind those that have waited", () => {
+    const witness = new Witness({ maxRunning: 9, maxPerProvider: 2 })
+    const running = witness.ask({ tenant: "a", provider: "p", cost: 2 }).entry!
+    const gone = witness.ask({ tenant: "b", provider: "p", cost: 2 }).entry!
+    const next = witness.ask({ tenant: "c", provider: "p", cost: 2 }).entry!
+    witness.leave(gone)
+    witness.ask({ tenant: "b", provider: "p", cost: 2 })
+    witness.giveBack(running)
+    expect(next.status).toBe("granted")
+    witness.finish()
+  })
+
+  it("AD-27: a waiting ask that lower limits made impossible is refused in that step, and no other", () => {
+    const witness = new Witness({ maxRunning: 4 })
+    witness.ask({ tenant: "c", cost: 4 })
+    witness.ask({ tenant: "a", provider: "p", cost: 2 })
+    witness.ask({ tenant: "a", provider: "q" })
+    witness.ask({ tenant: "b", cost: 4 })
+    expect(witness.lower({ maxPerProvider: 1 })).toBe(true)
+    expect(waiting(witness)).toEqual([2, 3])
     witness.finish()
   })
 
