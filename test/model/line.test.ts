@@ -75,16 +75,17 @@ describe("the line", () => {
   })
 
   it("AD-16: what a woken ask is promised does not keep an emergency parked", () => {
-    const witness = new Witness({ maxRunning: 9, maxPerProvider: 2, maxBypass: 9 })
-    const first = witness.ask({ tenant: "b", provider: "p", cost: 2 }).entry!
-    const normal = witness.ask({ tenant: "a", provider: "p", cost: 2 }).entry!
-    const other = witness.ask({ tenant: "c" }).entry!
-    witness.ask({ tenant: "c", cost: 6 })
-    witness.withhold(1)
-    // It is woken at p, and short of the total; then p and the total fill up again.
+    const witness = new Witness({ maxRunning: 20, maxPerProvider: 5, maxBypass: 20 })
+    const first = witness.ask({ tenant: "b", provider: "p", cost: 5 }).entry!
+    const normal = witness.ask({ tenant: "a", provider: "p", cost: 3 }).entry!
+    const other = witness.ask({ tenant: "c", cost: 2 }).entry!
+    witness.ask({ tenant: "c", cost: 8 })
+    witness.withhold(8)
+    // It is woken at p, and one unit short of the total; then p and the total fill up.
     witness.giveBack(first)
-    const control = witness.ask({ tenant: "b", provider: "p", arrival: 1 }).entry!
-    const emergency = witness.ask({ tenant: "b", provider: "p", arrival: 0, cost: 2 }).entry!
+    const control = witness.ask({ tenant: "b", provider: "p", arrival: 1, cost: 2 }).entry!
+    expect(control.status).toBe("held")
+    const emergency = witness.ask({ tenant: "b", provider: "p", arrival: 0, cost: 4 }).entry!
     witness.giveBack(other)
     witness.giveBack(control)
     expect([emergency.status, normal.status]).toEqual(["granted", "waiting"])
