@@ -155,6 +155,8 @@ export class Tenant {
 export class Provider {
   readonly key: string
   readonly account: Account<Group>
+  /** Heads that units of their tenant are kept for: they have to go where this account becomes short for them. */
+  readonly kept: Set<Group> = new Set()
   /** Records of pairs that name it. */
   pairs = 0
   pairsInUse = 0

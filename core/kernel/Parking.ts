@@ -48,6 +48,7 @@ export class Parking {
     account.parked--
     if (group.setAside) account.setAside--
     group.setAside = false
+    group.pair.provider?.kept.delete(group)
     group.place = nowhere
   }
 
@@ -83,7 +84,9 @@ export class Parking {
     account.promise(group.turnClass, group.need)
     group.promisedBy = account
     group.promisedTicket = group.ticket
-    if (group.guarded) account.guard(group.arrival, group.need)
+    if (!group.guarded) return
+    account.guard(group.arrival, group.need)
+    this.#keep(group, account)
   }
 
   /** Ends the promise of a woken group, kept or not; returns the account that had made one. */
@@ -93,6 +96,7 @@ export class Parking {
     account.promise(group.turnClass, -group.need)
     if (group.guarded) account.guard(group.arrival, -group.need)
     group.guarded = false
+    group.pair.provider?.kept.delete(group)
     group.promisedBy = undefined
     return account
   }
@@ -172,7 +176,13 @@ export class Parking {
     if (head.bypassed + group.need <= this.maxBypass && (!borrows || this.#rotation.mayBorrow(group, head))) return true
     head.setAside = true
     account.setAside++
+    this.#keep(head, account)
     return false
+  }
+
+  /** A tenant's account is no part of a provider's: what others take there would not be noticed otherwise. */
+  #keep(head: Group, account: GroupAccount): void {
+    if (account === head.pair.tenant.account) head.pair.provider?.kept.add(head)
   }
 
   /** Counts a grant against the heads that it passes on the account. */

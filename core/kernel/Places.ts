@@ -63,6 +63,7 @@ export class Places {
 
   /** The head was granted: the group goes on with its next ask, in the class that this one has arrived in. */
   advance(group: Group): void {
+    this.#seatKept(group)
     this.#ages.remove(group)
     group.account = undefined
     const head = group.head
@@ -73,6 +74,14 @@ export class Places {
     this.rotation.detach(group)
     group.raised = false
     if (head !== undefined) this.enter(group)
+  }
+
+  /** Heads that units of their tenant are kept for, and that the provider has no room for since this grant, park there. */
+  #seatKept({ pair: { provider } }: Group): void {
+    if (provider === undefined || provider.kept.size === 0) return
+    for (const head of provider.kept) {
+      if (this.parking.roomFor(provider.account, head) < head.need) this.parkNarrow(head, provider.account)
+    }
   }
 
   /** Heads above what withholding leaves of the total wait for its end, and nothing is set aside for them. */
@@ -226,6 +235,11 @@ export class Places {
 
   /** Short of an account below the total: out of the rotation until that account gives back. */
   parkNarrow(group: Group, short: Account<Group>): void {
+    // What it was promised may be for others of its tenant: woken before it leaves, they keep the tenant's turn.
+    if (group.place === inTurn) {
+      this.#release(group)
+      this.wakeOpened()
+    }
     this.unplace(group)
     this.parking.park(group, short)
   }

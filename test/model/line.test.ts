@@ -244,7 +244,7 @@ describe("the line", () => {
     expect(orderOf(true)).toEqual(orderOf(false))
   })
 
-  it.fails("not yet: nothing is kept on a tenant's account for a head whose provider others have filled meanwhile", () => {
+  it("AD-14 AD-15: nothing is kept on a tenant's account for a head whose provider others have filled meanwhile", () => {
     const witness = new Witness({ maxRunning: 4, maxPerTenant: 3, maxPerProvider: 3, maxBypass: 0 })
     witness.ask({ tenant: "a", provider: "p" })
     witness.ask({ tenant: "a", provider: "q", cost: 3 }) // parked on its tenant

@@ -592,8 +592,6 @@ export class Witness {
       const at = this.#accountOf(head, this.#hasSetAside(group) ? this.#shortOf(group) : group.promisedBy!)
       for (const account of head.accounts) {
         if (account === at) break
-        // Known to be otherwise: see the expected failure in test/model/line.test.ts.
-        if (nameOf(at) === "tenant" && nameOf(account) === "provider") continue
         const room = this.roomOn(account)
         must(
           room >= head.cost,
