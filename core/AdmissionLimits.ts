@@ -36,6 +36,7 @@ const least: Complete = {
   maxQueuedPerTenant: 0,
 }
 const names = Object.keys(least) as ReadonlyArray<keyof Limits>
+const caps: ReadonlyArray<keyof Limits> = ["maxPerTenant", "maxPerProvider", "maxPerPair"]
 
 export class AdmissionLimits {
   #current: Complete
@@ -80,13 +81,18 @@ export class AdmissionLimits {
 
   /** What the limits would be; an omitted one stays, and none may rise. */
   #decode(next: Partial<Limits>, reserves: ReadonlyArray<number>): Result.Result<Complete, InvalidLimits> {
-    const stranger = Object.keys(next).find((name) => !(names as ReadonlyArray<string>).includes(name))
-    if (stranger !== undefined) return bad("lower", `given some of ${names.join(", ")}`, stranger)
+    if (typeof next !== "object" || next === null) return bad("lower", "given an object of limits", next)
+    const stranger = Object.keys(next).find((name) => !Object.hasOwn(least, name))
+    if (stranger !== undefined) {
+      const value = (next as Readonly<Record<string, unknown>>)[stranger]
+      return bad(stranger, `one of the limits ${names.join(", ")}`, value)
+    }
     const lowered: Record<keyof Limits, number> = { ...this.#current }
     for (const name of names) {
       const value = next[name]
       if (value === undefined) continue
-      const max = Math.min(this.#current[name], Limit.most)
+      // A cap that is named stays within the total, which comes first; one that is left out may stay above it.
+      const max = Math.min(this.#current[name], caps.includes(name) ? lowered.maxRunning : Limit.most)
       const rule = Limit.wholeRule(value, { min: least[name], max })
       if (rule !== undefined) return bad(name, `${rule}, since limits only fall`, value)
       lowered[name] = value

@@ -27,7 +27,10 @@ export interface Options extends Limits {
    * `maxRunning` by default. Whatever it says, each tenant of the same class takes at most the largest cost out of turn.
    */
   readonly maxBypass?: number | undefined
-  /** `"on"` refuses at once, as `TooLate`, what would not be granted in time at the observed rate. Off by default. */
+  /**
+   * `"on"` refuses at once, as `TooLate`, what would not be granted in time at the observed rate: once 32 grants have
+   * been seen with somebody waiting, and nobody before. Off by default.
+   */
   readonly estimate?: "off" | "on" | undefined
   /** Whether a drain serves those who wait already, or refuses them. It serves by default. */
   readonly drainWaiting?: "serve" | "refuse" | undefined
@@ -70,10 +73,14 @@ const known: Readonly<Record<keyof Options, true>> = {
 /** Checks the options; the first rule that one breaks is the error. A name that is none is a slip, and not passed over. */
 export const decode = (options: Options): Effect.Effect<Settings, InvalidLimits> =>
   Effect.gen(function* () {
-    const stranger = Object.keys(options).find((name) => !(name in known))
+    if (typeof options !== "object" || options === null) {
+      return yield* Effect.fail(new InvalidLimits({ system, limit: "options", rule: "an object", value: options }))
+    }
+    const stranger = Object.keys(options).find((name) => !Object.hasOwn(known, name))
     if (stranger !== undefined) {
-      const rule = `one of ${Object.keys(known).join(", ")}`
-      return yield* Effect.fail(new InvalidLimits({ system, limit: "options", rule, value: stranger }))
+      const rule = `one of the options ${Object.keys(known).join(", ")}`
+      const value = (options as unknown as Readonly<Record<string, unknown>>)[stranger]
+      return yield* Effect.fail(new InvalidLimits({ system, limit: stranger, rule, value }))
     }
     const whole = (limit: string, value: unknown, min: number, max: number) =>
       Effect.fromResult(Limit.count(system, limit, value, { min, max }))

@@ -10,7 +10,7 @@ import { Refusal } from "./Refusal.ts"
 /** One cap with its use, from narrow to wide. A pair is one provider as used by one tenant. */
 export type AccountName = "pair" | "provider" | "tenant" | "total"
 
-/** The cost is above a cap, so no release can ever make room. Answered at once, however long the line. */
+/** The cost is above a cap, or above what reserves leave of the total, so no release can ever make room. Answered at once, however long the line. */
 export class NeverFits extends Refusal {
   readonly _tag = "NeverFits"
   override readonly name = "NeverFits"
@@ -24,7 +24,7 @@ export class NeverFits extends Refusal {
     this.limit = facts.limit
   }
   override get message(): string {
-    return `a cost of ${this.cost} is above what the ${this.account} may ever hold, ${this.limit}`
+    return `a cost of ${this.cost} is above the ${this.limit} that the ${this.account} may ever hold for it`
   }
 }
 
@@ -54,7 +54,7 @@ export class WouldWait extends Refusal {
     this.account = facts.account
   }
   override get message(): string {
-    return `the ${this.account} has no room now`
+    return `the ${this.account} has no room for it now`
   }
 }
 
@@ -84,7 +84,7 @@ export class WaitExpired extends Refusal {
   }
 }
 
-/** `estimate` is on, and at the observed rate the ask would not be granted in the time that remains. */
+/** `estimate` is on, and at the rate observed over 32 grants and more the ask would not be granted in the time that remains. */
 export class TooLate extends Refusal {
   readonly _tag = "TooLate"
   override readonly name = "TooLate"

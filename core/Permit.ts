@@ -121,6 +121,9 @@ export const recordOf = (
   cost: number,
   weights: ((tenant: string) => number) | undefined,
 ): Kernel.Pair | InvalidRequest => {
+  if (typeof ask !== "object" || ask === null) {
+    return new InvalidRequest({ field: "ask", rule: "an object that names a tenant", value: ask })
+  }
   if (arrival === undefined) {
     return new InvalidRequest({ field: "priority", rule: `one of ${priorities.join(", ")}`, value: ask.priority })
   }

@@ -65,8 +65,8 @@ export class Turnstile {
     fiber: Fiber.Fiber<unknown, unknown>,
     body: Effect.Effect<A, E, R>,
   ): Effect.Effect<A, E | Refused.AdmissionRefused | InvalidRequest, R> {
-    const arrival = arrivalOf(ask.priority)
-    const cost = ask.cost === undefined ? 1 : ask.cost
+    const arrival = arrivalOf(ask?.priority)
+    const cost = ask?.cost === undefined ? 1 : ask.cost
     const pair = this.#pair(ask, arrival, cost)
     if (!(pair instanceof Pair)) return Effect.fail(pair)
     const deadline = this.#deadlineOf(fiber.context)
@@ -121,8 +121,8 @@ export class Turnstile {
     lease: Lease,
     ask: Ask,
   ): Effect.Effect<void, Refused.WouldWait | Refused.NeverFits | Refused.Closed | InvalidRequest> {
-    const arrival = arrivalOf(ask.priority)
-    const cost = ask.cost === undefined ? 1 : ask.cost
+    const arrival = arrivalOf(ask?.priority)
+    const cost = ask?.cost === undefined ? 1 : ask.cost
     const pair = this.#pair(ask, arrival, cost)
     if (!(pair instanceof Pair)) return Effect.fail(pair)
     lease.ask = this.#line.pass(pair, arrival!, cost)

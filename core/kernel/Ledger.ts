@@ -244,5 +244,7 @@ export const totalAbove = <T extends Member<T>>(total: Total<T>, limit: number):
     if (use > allowed) return { name: "total", limit: allowed, use }
     allowed -= total.reserves[k]!
   }
-  return total.withheld > limit ? { name: "total", limit, use: total.withheld } : undefined
+  // Only a withholding makes a debt, and shows it: what is withheld counts as used here.
+  const use = total.used + total.withheld
+  return use > limit ? { name: "total", limit, use } : undefined
 }

@@ -39,7 +39,11 @@ describe("options", () => {
   it.effect("AD-38: have the names that there are", () =>
     Effect.gen(function* () {
       const refused = yield* refusedOptions({ ...fine, maxRuning: 4 })
-      assert.deepInclude(refused, { _tag: "InvalidLimits", limit: "options", value: "maxRuning" })
+      assert.deepInclude(refused, { _tag: "InvalidLimits", limit: "maxRuning", value: 4 })
+      assert.deepInclude(yield* refusedOptions({ ...fine, toString: 1 }), { _tag: "InvalidLimits", limit: "toString" })
+      for (const options of [undefined, null, 3, "x"]) {
+        assert.deepInclude(yield* refusedOptions(options as never), { _tag: "InvalidLimits" })
+      }
     }))
 
   it.effect.each(["maxWait", "reserved", "weights", "estimate", "drainWaiting", "labels"] as const)(
@@ -158,6 +162,19 @@ describe("options", () => {
     }))
 })
 
+describe("what is no ask", () => {
+  it.effect("AD-38: is refused as such", () =>
+    Effect.gen(function* () {
+      const admission = yield* Admission.make(fine)
+      for (const ask of [undefined, null, "a", 1]) {
+        for (const verb of verbsOf(admission, ask as never)) {
+          assert.deepInclude((yield* Effect.flip(verb)) as object, { _tag: "InvalidRequest", field: "ask" })
+        }
+      }
+      yield* Books.whole(admission)
+    }))
+})
+
 describe("an ask whose deadline has come", () => {
   it.effect("AD-18 AD-38: is told that it never fits, where it never does, and else that its time is over", () =>
     Effect.gen(function* () {
@@ -171,13 +188,14 @@ describe("an ask whose deadline has come", () => {
     }))
 })
 
+const verbsOf = (admission: Admission.Admission, ask: object): ReadonlyArray<Effect.Effect<unknown, unknown>> => [
+  Effect.scoped(admission.enter(ask as Ask)),
+  Effect.scoped(admission.tryEnter(ask as Ask)),
+  admission.run(ask as Ask)(Effect.die("the work was run")),
+]
+
 describe("an ask", () => {
-  const verbs = (admission: Admission.Admission, ask: object) =>
-    [
-      Effect.scoped(admission.enter(ask as Ask)),
-      Effect.scoped(admission.tryEnter(ask as Ask)),
-      admission.run(ask as Ask)(Effect.die("the work was run")),
-    ] as ReadonlyArray<Effect.Effect<unknown, unknown>>
+  const verbs = verbsOf
 
   const keys: ReadonlyArray<unknown> = [
     "",

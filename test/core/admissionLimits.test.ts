@@ -70,7 +70,7 @@ describe("lower", () => {
         }
       }
       const stranger = yield* Effect.flip(admission.lower({ maxRunning: 5, maxBypass: 1 } as Partial<Limits>))
-      assert.deepInclude(stranger, { _tag: "InvalidLimits", value: "maxBypass" })
+      assert.deepInclude(stranger, { _tag: "InvalidLimits", limit: "maxBypass", value: 1 })
       assert.deepStrictEqual((yield* admission.snapshot).limits, full)
       yield* Books.whole(admission)
     }))

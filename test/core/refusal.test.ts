@@ -16,11 +16,11 @@ const one = new Refused.WouldWait({ account: "tenant" })
 const every: ReadonlyArray<readonly [Error & { readonly _tag: string }, string]> = [
   [
     new Refused.NeverFits({ account: "pair", cost: 3, limit: 2 }),
-    "a cost of 3 is above what the pair may ever hold, 2",
+    "a cost of 3 is above the 2 that the pair may ever hold for it",
   ],
   [new Refused.QueueFull({ scope: "all", limit: 4 }), "4 asks wait already, and no more may"],
   [new Refused.QueueFull({ scope: "tenant", limit: 4 }), "4 asks of the tenant wait already, and no more may"],
-  [one, "the tenant has no room now"],
+  [one, "the tenant has no room for it now"],
   [
     new Refused.WaitExpired({ waited: second, bound: "maxWait", account: "total" }),
     "not admitted within maxWait: waited 1s for the total",
@@ -55,7 +55,7 @@ describe("a refusal", () => {
       _tag: "WouldWait",
       name: "WouldWait",
       account: "tenant",
-      message: "the tenant has no room now",
+      message: "the tenant has no room for it now",
     })
   })
 
@@ -73,7 +73,7 @@ describe("a refusal", () => {
   it("is printed with its name and message, by whomever", () => {
     for (const text of [Cause.pretty(Cause.fail(one)), inspect(one), `${one}`]) {
       assert.include(text, "WouldWait")
-      assert.include(text, "the tenant has no room now")
+      assert.include(text, "the tenant has no room for it now")
     }
   })
 
@@ -85,7 +85,7 @@ describe("a refusal", () => {
         Effect.provide(Logger.layer([keep(Logger.formatSimple), keep(Logger.formatLogFmt)])),
       )
       assert.strictEqual(lines.length, 2)
-      for (const line of lines) assert.include(line, "WouldWait: the tenant has no room now")
+      for (const line of lines) assert.include(line, "WouldWait: the tenant has no room for it now")
     }))
 
   it("captures no stack, though somebody asks for it", () => {

@@ -348,7 +348,7 @@ describe("the limits of the promise", () => {
       yield* tryEnter(ask)
       const refused = yield* Effect.flip(tryEnter(ask))
       expect([refused.stack, refused instanceof Error, String(refused)])
-        .toEqual([undefined, true, "WouldWait: the total has no room now"])
+        .toEqual([undefined, true, "WouldWait: the total has no room for it now"])
       expect((Error as { readonly isError?: (value: unknown) => boolean }).isError?.(refused) ?? false).toBe(false)
       expect(JSON.parse(JSON.stringify(refused))).toMatchObject({ account: "total", message: refused.message })
       expect(yield* tryEnter(ask).pipe(Effect.catchTag("WouldWait", ({ account }) => Effect.succeed(account)))).toBe(
