@@ -5,14 +5,15 @@
  * The widest difference over all intervals is the span that the running difference has covered, so each grant costs
  * O(members). A span ends when one of the two is eligible no longer.
  */
-import type { Ask } from "../../core/kernel/Ask.ts"
+import { type Ask, type Group, inTurn } from "../../core/kernel/Ask.ts"
 import type { Simulation } from "./Simulation.ts"
 
 export interface Member {
   readonly weight: number
   /** Whether the ask counts for this member. */
   readonly owns: (ask: Ask) => boolean
-  readonly isEligible: () => boolean
+  /** Its groups that wait. */
+  readonly groups: () => ReadonlyArray<Group>
 }
 
 export interface Widest {
@@ -41,7 +42,8 @@ export class Shares {
     this.#members = members
     this.#served = members.map(() => 0)
     this.#spans = members.map(() => [])
-    simulation.watch({ granted: (ask) => this.#granted(ask), settled: () => this.#look() })
+    const look = () => this.#look()
+    simulation.watch({ granted: (ask) => this.#granted(ask), expired: look, leaving: look, settled: look })
   }
 
   #granted(ask: Ask): void {
@@ -49,7 +51,9 @@ export class Shares {
     if (i < 0) return
     this.#served[i]! += ask.cost / this.#members[i]!.weight
     for (let j = 0; j < this.#members.length; j++) {
-      if (j !== i) this.#stretch(Math.min(i, j), Math.max(i, j))
+      // One that was parked earlier in this step is no longer eligible, though the step is not over.
+      const stands = this.#members[j]!.groups().some(({ place }) => place === inTurn)
+      if (j !== i && stands) this.#stretch(Math.min(i, j), Math.max(i, j))
     }
     this.#look()
   }
@@ -69,7 +73,7 @@ export class Shares {
   }
 
   #look(): void {
-    const eligible = this.#members.map((member) => member.isEligible())
+    const eligible = this.#members.map(({ groups }) => groups().some((group) => this.#simulation.isEligible(group)))
     for (let i = 0; i < eligible.length; i++) {
       for (let j = i + 1; j < eligible.length; j++) {
         const both = eligible[i]! && eligible[j]!

@@ -57,6 +57,8 @@ export interface Watch {
   readonly arrived?: (ask: WaitingAsk) => void
   readonly granted?: (ask: Ask) => void
   readonly expired?: (ask: WaitingAsk) => void
+  /** A caller gives up, and nothing has been decided; its ask counts no more. */
+  readonly leaving?: () => void
   readonly returned?: (ask: Ask) => void
   /** The step is over. */
   readonly settled?: () => void
@@ -80,6 +82,7 @@ export class Simulation {
   readonly #watches: Array<Watch> = []
   readonly #events: Array<Event> = []
   #order = 0
+  #leaving: Ask | undefined = undefined
   now = 0
   grants = 0
   /** The largest cost seen since the line was last empty. */
@@ -106,7 +109,7 @@ export class Simulation {
   /** Whether the group's head fits every account but perhaps the total. What woken groups were promised is taken. */
   isEligible(group: Group): boolean {
     const { head, pair, place } = group
-    if (head === undefined || place !== inTurn) return false
+    if (head === undefined || place !== inTurn || (head === this.#leaving && group.asks.size === 1)) return false
     return pair.accountsOf(group.arrival).every((account) => account.room(group.arrival) >= head.cost)
   }
 
@@ -139,6 +142,9 @@ export class Simulation {
 
   /** Its caller gives an ask up: it leaves the line. */
   giveUp(ask: Ask): void {
+    this.#leaving = ask
+    for (const watch of this.#watches) watch.leaving?.()
+    this.#leaving = undefined
     this.line.leave(ask as Job, this.now)
     this.#settle()
   }

@@ -138,7 +138,7 @@ const tenantShares = (seed: number, grants: number): Widest => {
     keys.map((key) => ({
       weight: weights.get(key)!,
       owns: ({ pair }) => pair.tenant.key === key,
-      isEligible: () => simulation.groups(key, impatient ? 1 : 2).some((group) => simulation.isEligible(group)),
+      groups: () => simulation.groups(key, impatient ? 1 : 2),
     })),
   )
   const callers = new Callers(simulation)
@@ -208,10 +208,7 @@ const providerShares = (seed: number, grants: number): Widest => {
     providers.map((provider) => ({
       weight: 1,
       owns: ({ pair }) => pair.tenant.key === "split" && pair.provider?.key === provider,
-      isEligible: () =>
-        simulation.groups("split").some((group) =>
-          group.pair.provider?.key === provider && simulation.isEligible(group)
-        ),
+      groups: () => simulation.groups("split").filter(({ pair }) => pair.provider?.key === provider),
     })),
   )
   const callers = new Callers(simulation)
