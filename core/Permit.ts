@@ -40,6 +40,8 @@ export class Ticket extends Kernel.WaitingAsk {
   body: Answer | undefined = undefined
   /** The answer, where it was decided before the fiber could be resumed. */
   answer: Answer | undefined = undefined
+  /** The instant by which an estimate let it in; undefined where there was none. */
+  expectedNanos: number | undefined = undefined
   /** Which of the two bounds its due instant is: the fiber's deadline, or `maxWait`. */
   byDeadline = false
   resume: ((effect: Answer) => void) | undefined = undefined

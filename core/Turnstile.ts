@@ -293,12 +293,15 @@ export class Turnstile {
 
   /** What a decided ask is told; undefined where its caller has left meanwhile. */
   #answer(ticket: Ticket): Answer | undefined {
+    const { expectedNanos } = ticket
     switch (ticket.state) {
       case LeaseState.Granted:
+        if (expectedNanos !== undefined) this.#line.pace.learn(ticket.sinceNanos <= expectedNanos)
         this.#line.deliver(ticket)
         this.#totals.granted++
         return ticket.body
       case LeaseState.Expired: {
+        if (expectedNanos !== undefined) this.#line.pace.learn(false)
         const waited = Deadline.nanos(this.#now() - ticket.sinceNanos)
         const bound = ticket.byDeadline ? "deadline" : "maxWait"
         return Effect.fail(
@@ -319,6 +322,7 @@ export class Turnstile {
     if (interval === undefined) return undefined
     const estimate = this.#line.turnsTo(ticket) * interval
     const remaining = ticket.dueNanos - now
+    ticket.expectedNanos = now + estimate
     if (estimate <= remaining) return undefined
     this.#line.withdraw(ticket)
     return new Refused.TooLate({ estimate: Deadline.nanos(estimate), remaining: Deadline.nanos(remaining) })
