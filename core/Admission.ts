@@ -156,10 +156,12 @@ const withhold = (turnstile: Turnstile, units: number): Effect.Effect<void, Inva
       Effect.suspend(() => {
         // A scope that has closed by now has run the finalizer over nothing, and would never give the units back.
         if (scope.state._tag === "Closed") return Effect.void
-        const refused = turnstile.withhold(units)
-        if (refused !== undefined) return Effect.fail(refused)
+        // What the step tells runs code at once, and that may close the scope: the finalizer has to know of them by then.
         withheld = units
-        return Effect.void
+        const refused = turnstile.withhold(units)
+        if (refused === undefined) return Effect.void
+        withheld = 0
+        return Effect.fail(refused)
       }),
     )
   })

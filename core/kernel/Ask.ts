@@ -56,12 +56,10 @@ export class Group implements Member<Group>, Due<Group> {
   /** True while the head counts one class higher than it arrived. */
   raised = false
   place: Place = nowhere
-  /** Where it is parked or was last: coming back to the same account it keeps its ticket. */
+  /** Where it is parked or was last: it keeps its ticket there, and passes none of its class that came later. */
   account: Account<Group> | undefined = undefined
   /** The account that woke it and has not been charged yet. */
   promisedBy: Account<Group> | undefined = undefined
-  /** Its ticket there: it passes none of its class that came later. */
-  promisedTicket = 0
   /** True while the promise is guarded: the units had been set aside for it. */
   guarded = false
   ticket = 0

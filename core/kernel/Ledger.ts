@@ -38,7 +38,7 @@ export class Account<T extends Member<T>> {
   queues: Parked<T> | undefined = undefined
   /** How many heads have units of this account set aside for them. */
   setAside = 0
-  /** Units that stay set aside for heads that were woken and wait for the total, by class of arrival. */
+  /** Units that stay set aside for heads that were woken and wait for the total, by the class as it counts. */
   guarded: Units | undefined = undefined
   /** True while the account is on the list of those that gave back and whose parked groups are to be looked at. */
   opened = false
@@ -66,14 +66,14 @@ export class Account<T extends Member<T>> {
     return sumTo(this.promised, turnClass)
   }
 
-  /** Moves the units that are kept for woken heads of class `arrival` by `units`. */
-  guard(arrival: Class, units: number): void {
-    this.guarded = moved(this.guarded, arrival, units)
+  /** Moves the units that are kept for woken heads of class `turnClass` by `units`. */
+  guard(turnClass: Class, units: number): void {
+    this.guarded = moved(this.guarded, turnClass, units)
   }
 
-  /** Units kept for woken heads of class `arrival` or higher, which asks of that class may not take. */
-  guardedAgainst(arrival: Class): number {
-    return sumTo(this.guarded, arrival)
+  /** Units kept for woken heads of class `turnClass` or higher, which asks of that class may not take. */
+  guardedAgainst(turnClass: Class): number {
+    return sumTo(this.guarded, turnClass)
   }
 
   /** What the limits allow in all to one ask of class `arrival`. */

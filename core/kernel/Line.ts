@@ -156,6 +156,7 @@ export class Line {
       if (this.neverFits(ask) !== undefined) this.#dismiss(ask, LeaseState.Refuse)
     }
     this.#places.putAside(this.#waitingGroups())
+    this.#places.lookAgain(this.#waitingGroups())
     this.#decide(now)
   }
 
@@ -323,7 +324,6 @@ export class Line {
     // Without anybody waiting this only clears the list of accounts to be looked at.
     if (this.waiting === 0) return this.#places.wakeOpened()
     this.#places.raiseDue(now)
-    if (this.total.queues !== undefined) this.#places.open(this.total)
     do {
       this.#places.wakeOpened()
       for (const turnClass of classes) this.#serve(turnClass, now)
@@ -340,7 +340,7 @@ export class Line {
       const short = places.obstacle(group)
       if (short === undefined) this.#grant(group, now)
       else if (short !== this.total) places.parkNarrow(group, short)
-      else if (!places.fallShort(group)) return
+      else if (!places.fallShort(group, now)) return
     }
   }
 

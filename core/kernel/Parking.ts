@@ -14,7 +14,6 @@ type GroupAccount = Account<Group>
 /** Slots 0 to 3: groups in the class of their arrival. Slots 4 to 7: those whose head counts one class higher. */
 const slotOf = (group: Group): number => group.raised ? group.arrival + 4 : group.arrival
 const raisedInto = (turnClass: Class): number => turnClass + 5
-const arrivalOf = (slot: number): Class => (slot & 3) as Class
 
 export class Parking {
   readonly #total: Total<Group>
@@ -83,9 +82,8 @@ export class Parking {
     this.unpark(group)
     account.promise(group.turnClass, group.need)
     group.promisedBy = account
-    group.promisedTicket = group.ticket
     if (!group.guarded) return
-    account.guard(group.arrival, group.need)
+    account.guard(group.turnClass, group.need)
     this.#keep(group, account)
   }
 
@@ -94,7 +92,7 @@ export class Parking {
     const account = group.promisedBy
     if (account === undefined) return undefined
     account.promise(group.turnClass, -group.need)
-    if (group.guarded) account.guard(group.arrival, -group.need)
+    if (group.guarded) account.guard(group.turnClass, -group.need)
     group.guarded = false
     group.pair.provider?.kept.delete(group)
     group.promisedBy = undefined
@@ -104,12 +102,7 @@ export class Parking {
   /** Units of the account that the group's head could take, what is guarded for others left out. */
   roomFor(account: GroupAccount, group: Group): number {
     const own = group.guarded && group.promisedBy === account ? group.need : 0
-    return this.roomBeside(account, group.arrival) + own
-  }
-
-  /** The same for any ask of class `arrival` that nothing is guarded for. */
-  roomBeside(account: GroupAccount, arrival: Class): number {
-    return account.room(arrival) - account.guardedAgainst(arrival)
+    return account.room(group.arrival) - account.guardedAgainst(group.turnClass) + own
   }
 
   /** The group of the class that has been short of the account for longest. */
@@ -118,17 +111,12 @@ export class Parking {
     return earlier(account.queues?.[turnClass]?.first(), account.queues?.[raisedInto(turnClass)]?.first())
   }
 
-  /**
-   * The head that free units of the account are set aside for, against asks that arrived in class `arrival` and count
-   * as `turnClass`: it must be of the same class or a higher one in both, since ageing gives no privilege.
-   */
-  setAsideFor(account: GroupAccount, arrival: Class, turnClass: Class): Group | undefined {
+  /** The head of class `turnClass` or higher that free units of the account are set aside for. */
+  setAsideFor(account: GroupAccount, turnClass: Class): Group | undefined {
     if (account.setAside === 0) return undefined
     for (let k = 0; k <= turnClass; k++) {
-      const head = this.head(account, k as Class)
-      if (head?.setAside === true && head.arrival <= arrival) return head
-      const short = account === this.#total ? this.#short[k] : undefined
-      if (short?.setAside === true) return short
+      const head = this.#first(account, k as Class)
+      if (head?.setAside === true) return head
     }
     return undefined
   }
@@ -145,11 +133,8 @@ export class Parking {
   #fitting(account: GroupAccount, slot: number, turnClass: Class): Group | undefined {
     const queue = account.queues?.[slot]
     if (queue === undefined || queue.size === 0) return undefined
-    const arrival = arrivalOf(slot)
-    // What is guarded for one that counts lower is kept from those that were raised past it as well.
-    const kept = Math.max(account.promisedBefore(turnClass), account.guardedAgainst(arrival))
-    const room = account.room(arrival) - kept
-    const owner = this.setAsideFor(account, arrival, turnClass)
+    const room = account.room(turnClass) - account.promisedBefore(turnClass)
+    const owner = this.setAsideFor(account, turnClass)
     if (owner === undefined) return queue.firstFitting(room)
     return slotOf(owner) === slot && owner.need <= room ? owner : undefined
   }
@@ -161,12 +146,15 @@ export class Parking {
   mayPass(account: GroupAccount, group: Group): boolean {
     if (account.parked === 0) return true
     for (let k = 0; k <= group.turnClass; k++) {
-      const head = this.head(account, k as Class)
+      const head = this.#first(account, k as Class)
       if (head !== undefined && passes(account, group, head) && !this.#leaves(account, head, group)) return false
-      const short = account === this.#total ? this.#short[k] : undefined
-      if (short !== undefined && short !== group && !this.#leaves(account, short, group)) return false
     }
     return true
+  }
+
+  /** Who is short of the account and first in its class: parked on it, or in turn where it is the total. */
+  #first(account: GroupAccount, turnClass: Class): Group | undefined {
+    return account === this.#total ? this.#short[turnClass] : this.head(account, turnClass)
   }
 
   /** Whether a head lets `group` by. Past one of its class that is short of the total it also has to borrow. */
@@ -189,18 +177,16 @@ export class Parking {
   noteGrant(account: GroupAccount, group: Group): void {
     if (account.parked === 0) return
     for (let k = 0; k <= group.turnClass; k++) {
-      const head = this.head(account, k as Class)
+      const head = this.#first(account, k as Class)
       if (head !== undefined && passes(account, group, head)) head.bypassed += group.need
-      const short = account === this.#total ? this.#short[k] : undefined
-      if (short !== undefined && short !== group) short.bypassed += group.need
     }
   }
 }
 
-/** Whether a grant to `group` goes past the head of the account: not where it was woken there in its turn. */
+/** Whether a grant to `group` goes past the head of the account: not where its own ticket there is the earlier one. */
 const passes = (account: GroupAccount, group: Group, head: Group): boolean => {
-  if (head === group || head.arrival > group.arrival) return false
-  return group.promisedBy !== account || head.turnClass !== group.turnClass || group.promisedTicket > head.ticket
+  if (head === group) return false
+  return group.account !== account || head.turnClass !== group.turnClass || group.ticket > head.ticket
 }
 
 const earlier = (a: Group | undefined, b: Group | undefined): Group | undefined => {

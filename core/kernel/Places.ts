@@ -16,6 +16,8 @@ export class Places {
   readonly #ages = new DeadlineOrder<Group>()
   readonly #opened: Array<Account<Group>> = []
   readonly #withheld = new List<Group>()
+  /** Groups were woken while a class was served: they may come before it. */
+  #woken = false
 
   constructor(total: Total<Group>, maxBypass: number) {
     this.total = total
@@ -91,6 +93,11 @@ export class Places {
     }
   }
 
+  /** Limits were lowered: a head that has units set aside may be short of a narrower account by that. */
+  lookAgain(groups: Iterable<Group>): void {
+    for (const group of groups) if (group.place === onAccount && group.setAside) this.open(group.account!)
+  }
+
   /** Those that a withholding had put aside are looked at anew. */
   comeBack(): void {
     for (const group of this.#withheld.toArray()) {
@@ -105,10 +112,11 @@ export class Places {
   }
 
   get hasOpened(): boolean {
-    return this.#opened.length > 0
+    return this.#woken || this.#opened.length > 0
   }
 
   wakeOpened(): void {
+    this.#woken = false
     for (let account = this.#opened.pop(); account !== undefined; account = this.#opened.pop()) this.#wake(account)
   }
 
@@ -238,7 +246,9 @@ export class Places {
     // What it was promised may be for others of its tenant: woken before it leaves, they keep the tenant's turn.
     if (group.place === inTurn) {
       this.#release(group)
+      const woken = this.hasOpened
       this.wakeOpened()
+      this.#woken = woken
     }
     this.unplace(group)
     this.parking.park(group, short)
@@ -246,26 +256,40 @@ export class Places {
 
   /** Who is next in a class: the group in turn; where that is short of the total, the first whose head fits. */
   next(turnClass: Class): Group | undefined {
-    const { total } = this
-    const head = this.parking.shortHead(turnClass)
+    const { parking, total } = this
+    const head = parking.shortHead(turnClass)
     if (head === undefined) return total.room(turnClass) > 0 ? this.rotation.next(turnClass) : undefined
-    if (this.parking.roomFor(total, head) >= head.need || this.#withoutRoom(head, total) !== undefined) return head
-    const room = head.setAside ? 0 : this.parking.roomBeside(total, turnClass)
-    if (room <= 0) return undefined
-    return this.rotation.passer(
-      turnClass,
-      room,
-      turnClass < 3 ? this.parking.roomBeside(total, turnClass + 1 as Class) : 0,
-    )
+    if (parking.roomFor(total, head) >= head.need || this.#withoutRoom(head, total) !== undefined) return head
+    if (this.#misplaced(head)) return head
+    return head.setAside ? undefined : this.rotation.passer(turnClass, total.room(turnClass))
   }
 
-  /** False where the total has room for the group in turn, and keeps it for another. */
-  fallShort(group: Group): boolean {
+  /**
+   * The group's head found no room in the total. In turn it stays, and others may pass it as far as they may; one that was
+   * raised, and is short of what its own class may use, goes back there. False where there is room, kept for another.
+   */
+  fallShort(group: Group, now: number): boolean {
     const { parking, total } = this
     if (parking.roomFor(total, group) >= group.need) return false
-    // One that was raised, and is short of units that are reserved for those it stands among, must not stand before them.
-    if (group.raised && total.reserves[group.turnClass]! > 0) this.parkNarrow(group, total)
+    if (this.#misplaced(group)) this.#fallBack(group, now)
     else parking.fallShort(group)
     return true
+  }
+
+  /** True where a raised head is short of what its own class may use, which those it stands among need not wait for. */
+  #misplaced(group: Group): boolean {
+    if (!group.raised) return false
+    const own = this.total.room(group.arrival)
+    return own < group.need && own < this.total.room(group.turnClass)
+  }
+
+  /** Its turn in the higher class came to nothing: it stands in its own again, and is raised anew half of its time later. */
+  #fallBack(group: Group, now: number): void {
+    this.unplace(group)
+    group.raised = false
+    group.account = undefined
+    this.rotation.attach(group)
+    group.dueNanos = now + (group.head!.dueNanos - now) / 2
+    this.#ages.add(group)
   }
 }

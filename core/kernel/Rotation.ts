@@ -93,9 +93,9 @@ export class Rotation {
   }
 
   /** The first group of a class whose head fits, wherever its turn is. */
-  passer(turnClass: Class, room: number, raisedRoom: number): Group | undefined {
+  passer(turnClass: Class, room: number): Group | undefined {
     const passers = this.#passers[turnClass] ??= this.#collect(turnClass)
-    return passers.first(room, raisedRoom)
+    return passers.first(room)
   }
 
   /** Once while the class has groups in turn: all that come later are added as they come. */

@@ -460,16 +460,14 @@ export class Witness {
   }
 
   /**
-   * Is all that is free of one of its accounts set aside for another head, of its class or a higher one, as they arrived
-   * and as they count? The other must be eligible: every account before that one has room for it.
+   * Is all that is free of one of its accounts set aside for another head, of its class or a higher one as they count
+   * now? The other must be eligible: every account before that one has room for it.
    */
   #isSetAsideFrom(entry: Entry): boolean {
     const turn = this.#groupOf(entry)?.asks.head === entry.ask ? this.#turnClass(entry) : entry.arrival
     return this.heads.some((other) => {
       const group = this.#groupOf(other)
       if (other === entry || !this.#hasSetAside(group) || group.turnClass > turn) return false
-      // Elsewhere than in its turn, ageing gives no privilege.
-      if (group.place === onAccount && other.arrival > entry.arrival) return false
       const account = this.#accountOf(other, this.#shortOf(group))
       return account === "total" || entry.accounts.includes(account)
     })
@@ -488,7 +486,7 @@ export class Witness {
         const group = this.#groupOf(other)
         if (other === entry || group.promisedBy === undefined) continue
         if (this.#accountOf(other, group.promisedBy) !== account) continue
-        const guarded = group.guarded && other.arrival <= entry.arrival
+        const guarded = group.guarded && group.turnClass <= this.#turnClass(entry)
         const first = parkedOn === account && group.turnClass <= this.#turnClass(entry) && !this.fits(other)
         if (guarded || first) room -= other.cost
       }
