@@ -37,7 +37,12 @@ export class Transition<T> {
   /** Hands over what is there. Called after every step; inside a hand-over, or while a rest is pumped, it only returns. */
   flush(): void {
     if (this.#running || this.#delivery.size === 0 || this.#pump !== undefined) return
-    this.#runBatch()
+    try {
+      this.#runBatch()
+    } catch (defect) {
+      // It is the observer's fault alone: whoever took the step, often a finalizer of another tenant, must not die of it.
+      Effect.runForkWith(this.#context)(Effect.logError("an observer of a resumed fiber threw", defect))
+    }
   }
 
   /** Waits until nothing is left to hand over. */

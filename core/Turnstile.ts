@@ -305,7 +305,7 @@ export class Turnstile {
         const waited = Deadline.nanos(this.#now() - ticket.sinceNanos)
         const bound = ticket.byDeadline ? "deadline" : "maxWait"
         return Effect.fail(
-          this.#refuse(new Refused.WaitExpired({ waited, bound, account: this.#line.shortOf(ticket) })),
+          this.#refuse(new Refused.WaitExpired({ waited, bound, account: ticket.short ?? "total" })),
         )
       }
       case LeaseState.Refused: {

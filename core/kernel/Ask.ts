@@ -4,7 +4,7 @@
  */
 import { absent, type Due } from "./DeadlineOrder.ts"
 import type { Member } from "./FitQueue.ts"
-import type { Account, Class } from "./Ledger.ts"
+import type { Account, AccountName, Class } from "./Ledger.ts"
 import { New, type State } from "./LeaseState.ts"
 import { List, type Node } from "./List.ts"
 
@@ -32,6 +32,8 @@ export class Ask implements Node<Ask> {
 
 /** An ask that may have to wait. Those that are granted at once, the most, do without these fields. */
 export class WaitingAsk extends Ask implements Due<WaitingAsk> {
+  /** The account that was short when its time was over. */
+  short: AccountName | undefined = undefined
   dueNanos: number = Infinity
   dueIndex: number = absent
   dueBefore: WaitingAsk | undefined = undefined

@@ -278,7 +278,16 @@ export class Line {
     else if (tenant.waiting[arrival] === 0) this.tenantsIn[arrival]--
   }
 
+  #expireDue(now: number): void {
+    for (let ask = this.#expiries.first(); ask !== undefined && ask.dueNanos <= now; ask = this.#expiries.first()) {
+      ask.short = this.shortOf(ask)
+      this.#dismiss(ask, LeaseState.Expire)
+    }
+  }
+
   #refund(ask: Ask, now: number): void {
+    // Whose time was over before these units came back is told of what was short for it then.
+    this.#expireDue(now)
     const accounts = ask.pair.accountsOf(ask.arrival)
     Ledger.refund(accounts, this.total, ask.arrival, ask.cost)
     this.held.remove(ask)
@@ -318,9 +327,7 @@ export class Line {
   /** Who gets what is free: expiries first, then ageing, then class by class until nobody else can be granted. */
   #decide(now: number): void {
     this.stamp(now)
-    for (let ask = this.#expiries.first(); ask !== undefined && ask.dueNanos <= now; ask = this.#expiries.first()) {
-      this.#dismiss(ask, LeaseState.Expire)
-    }
+    this.#expireDue(now)
     // Without anybody waiting this only clears the list of accounts to be looked at.
     if (this.waiting === 0) return this.#places.wakeOpened()
     this.#places.raiseDue(now)

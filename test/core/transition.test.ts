@@ -92,7 +92,8 @@ describe("a transition", () => {
         if (item === 1 || item === 4) throw new Error("thrown")
       })
       add(0, 9)
-      assert.throws(() => transition.flush(), "thrown")
+      // Whoever took the step is not the one who threw.
+      transition.flush()
       yield* transition.idle
       assert.deepStrictEqual(told, upTo(9))
       add(9, 10)

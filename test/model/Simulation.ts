@@ -102,15 +102,21 @@ export class Simulation {
   /** The waiting groups of a tenant in a class of arrival. */
   groups(tenant: string, arrival: Ledger.Class = 2): ReadonlyArray<Group> {
     const owner = this.line.keys.tenants.get(tenant)
-    const pairs = owner === undefined ? [] : owner.pairs?.values() ?? [owner.pair!]
-    return [...pairs].flatMap((pair) => pair.groups[arrival] ?? []).filter((group) => group.asks.size > 0)
+    const found: Array<Group> = []
+    if (owner === undefined) return found
+    for (const pair of owner.pairs?.values() ?? [owner.pair!]) {
+      const group = pair.groups[arrival]
+      if (group !== undefined && group.asks.size > 0) found.push(group)
+    }
+    return found
   }
 
   /** Whether the group's head fits every account but perhaps the total. What woken groups were promised is taken. */
   isEligible(group: Group): boolean {
     const { head, pair, place } = group
     if (head === undefined || place !== inTurn || (head === this.#leaving && group.asks.size === 1)) return false
-    return pair.accountsOf(group.arrival).every((account) => account.room(group.arrival) >= head.cost)
+    for (const account of pair.accountsOf(group.arrival)) if (account.room(group.arrival) < head.cost) return false
+    return true
   }
 
   pair(tenant: string, provider?: string): Pair {
