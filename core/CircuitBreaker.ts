@@ -10,23 +10,17 @@ import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Scope from "effect/Scope"
 import * as Deadline from "./Deadline.ts"
-import { decodeLimits } from "./GateOptions.ts"
+import { type BreakerLimits, decodeBreaker } from "./GateOptions.ts"
 import { type CircuitOpen, circuitOpen, PermitMisuse } from "./GateRefused.ts"
-import { type Judge, verdictOf } from "./GateVerdict.ts"
+import { type Judge, verdictOf, verdicts, wrongVerdict } from "./GateVerdict.ts"
 import { Circuit, type Pass } from "./kernel/Circuit.ts"
 import type { Verdict } from "./kernel/Gate.ts"
 import * as Lease from "./Lease.ts"
 import type { InvalidLimits } from "./Refusal.ts"
 import { frozen } from "./Snapshot.ts"
 
-export interface Options {
-  /** Failures in a row that open it, 1 to 1,000; 5 by default. */
-  readonly failureThreshold?: number | undefined
-  /** How long it stays open before a probe, above 0 and at most 1 hour; 30 seconds by default. */
-  readonly recoveryAfter?: Duration.Input | undefined
-  /** How long a probe may stay unsettled, above 0 and at most 10 minutes; 30 seconds by default. */
-  readonly maxElapsed?: Duration.Input | undefined
-}
+/** `maxElapsed` is how long a probe may stay unsettled; it bounds no work. */
+export type Options = BreakerLimits
 
 /** Proof of having been let by. Opaque: `settle` ends it. */
 export interface CircuitPass {
@@ -80,7 +74,7 @@ interface Held {
  * ```
  */
 export const make = (options: Options): Effect.Effect<CircuitBreaker, InvalidLimits> =>
-  Effect.flatMap(decodeLimits(options), (limits) =>
+  Effect.flatMap(decodeBreaker(options), (limits) =>
     Effect.withFiber((fiber) => {
       const circuit = new Circuit({
         failureThreshold: limits.failureThreshold,
@@ -104,14 +98,17 @@ class State {
   }
 
   peek(): CircuitOpen | undefined {
-    const shut = this.circuit.shut(this.now())
+    const shut = this.circuit.isClosed ? undefined : this.circuit.shut(this.now())
     return shut === undefined ? undefined : circuitOpen(shut)
   }
 
   enter(held: Held): CircuitOpen | undefined {
-    const refusal = this.peek()
-    if (refusal === undefined) held.pass = this.circuit.pass(this.now())
-    return refusal
+    // A closed circuit asks no clock.
+    const now = this.circuit.isClosed ? 0 : this.now()
+    const shut = this.circuit.shut(now)
+    if (shut !== undefined) return circuitOpen(shut)
+    held.pass = this.circuit.pass(now)
+    return undefined
   }
 
   /** False where it was settled before. */
@@ -143,7 +140,7 @@ const service = (state: State): CircuitBreaker => ({
       Effect.suspend((): Effect.Effect<CircuitPass, CircuitOpen> => {
         const refusal = state.enter(held)
         if (refusal !== undefined) return Effect.fail(refusal)
-        const pass: CircuitPass = { probe: held.pass!.probe }
+        const pass: CircuitPass = Object.freeze({ probe: held.pass!.probe })
         state.owned.set(pass, { held, scope })
         return Effect.succeed(pass)
       }),
@@ -151,6 +148,7 @@ const service = (state: State): CircuitBreaker => ({
   }),
   settle: (pass, verdict) =>
     Effect.suspend((): Effect.Effect<void, PermitMisuse> => {
+      if (!verdicts.includes(verdict)) return Effect.die(wrongVerdict(verdict))
       const own = state.owned.get(pass)
       if (own === undefined) return Effect.fail(new PermitMisuse({ reason: "foreign-gate" }))
       if (!state.settle(own.held, verdict)) return Effect.fail(new PermitMisuse({ reason: "already-settled" }))

@@ -8,10 +8,12 @@
 import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import type * as Fiber from "effect/Fiber"
-import * as Scope from "effect/Scope"
+import type * as Scope from "effect/Scope"
 import * as Refused from "./AdmissionRefused.ts"
 import { Alarm } from "./Alarm.ts"
 import * as Deadline from "./Deadline.ts"
+import type { Lease as Place } from "./GateCalls.ts"
+import { onlyKnown, or } from "./GateOptions.ts"
 import { type CircuitOpen, circuitOpen } from "./GateRefused.ts"
 import type { Pair } from "./kernel/Ask.ts"
 import * as LeaseState from "./kernel/LeaseState.ts"
@@ -19,12 +21,12 @@ import type { Class } from "./kernel/Ledger.ts"
 import { Line } from "./kernel/Line.ts"
 import * as Lease from "./Lease.ts"
 import * as Limit from "./Limits.ts"
-import { type Answer, awaitAnswer, Ticket } from "./Permit.ts"
+import { type Answer, awaitAnswer, interruptWaiter, Ticket } from "./Permit.ts"
 import type { GateAsk, GatePermit, ProviderGate } from "./ProviderGate.ts"
 import { permitOf } from "./ProviderGate.ts"
 import { InvalidLimits, InvalidRequest } from "./Refusal.ts"
 import { Transition } from "./Transition.ts"
-import { type Lease as Place, type Observer, type Wicket, wicketOf } from "./Wicket.ts"
+import { type Observer, type Wicket, wicketOf } from "./Wicket.ts"
 
 export interface Options {
   /** Asks that wait at most, 1 to 1,024; 128 by default. */
@@ -44,23 +46,26 @@ export interface GateLine {
 
 const system = "GateLine"
 
+const known = { maxQueued: true, maxWait: true } satisfies Record<keyof Options, true>
+
 /** The one line of a gate; a gate that has one already is refused. */
 export const make = (gate: ProviderGate, options: Options = {}): Effect.Effect<GateLine, InvalidLimits> =>
   Effect.gen(function* () {
-    const wicket = wicketOf(gate)
-    if (wicket === undefined || wicket.line !== undefined) {
-      const rule = "a gate of this library without a line"
-      return yield* Effect.fail(new InvalidLimits({ system, limit: "gate", rule, value: gate }))
-    }
+    yield* onlyKnown(options, known, system)
     const maxQueued = yield* Effect.fromResult(
-      Limit.count(system, "maxQueued", options.maxQueued ?? 128, { min: 1, max: 1_024 }),
+      Limit.count(system, "maxQueued", or(options.maxQueued, 128), { min: 1, max: 1_024 }),
     )
     const maxWait = yield* Effect.fromResult(
-      Limit.duration(system, "maxWait", options.maxWait ?? "5 seconds", 60_000),
+      Limit.duration(system, "maxWait", or(options.maxWait, "5 seconds"), 60_000),
     )
-    return yield* Effect.withFiber((fiber) =>
-      Effect.succeed(service(new Queue(wicket, maxQueued, maxWait * 1e6, fiber)))
-    )
+    return yield* Effect.withFiber((fiber) => {
+      const wicket = wicketOf(gate)
+      if (wicket !== undefined && wicket.line === undefined) {
+        return Effect.succeed(service(new Queue(wicket, maxQueued, maxWait * 1e6, fiber)))
+      }
+      const rule = "a gate of this library without a line"
+      return Effect.fail(new InvalidLimits({ system, limit: "gate", rule, value: gate }))
+    })
   })
 
 const service = (queue: Queue): GateLine => ({
@@ -123,14 +128,18 @@ class Queue implements Observer {
     scope: Scope.Closeable,
   ): Effect.Effect<GatePermit, Refusal> {
     const wicket = this.#wicket
-    const asked = wicket.pair(ask)
+    const asked = wicket.asked(ask)
     if (asked instanceof InvalidRequest) return Effect.fail(asked)
     const shut = wicket.peek()
-    if (shut !== undefined) return Effect.fail(shut)
+    if (shut !== undefined) return Effect.fail(wicket.turnedAway(shut))
+    // Nobody is overtaken, and some places that a gate may lend are no line's to give.
+    if (!this.isWaiting && wicket.enterFirst(standing, asked)) {
+      return Effect.succeed(permitOf(wicket, standing.entry!, scope))
+    }
     const now = wicket.now()
     const deadline = fiber.getRef(Deadline.Current)
     const due = deadline === undefined ? Infinity : Deadline.onClock(deadline, wicket.clock)
-    const ticket = new Ticket(asked.pair, asked.arrival, 1)
+    const ticket = new Ticket(wicket.pairOf(asked), asked.arrival, 1)
     if (!(due > now)) return Effect.fail(this.#expired(ticket, now, now, "deadline"))
     const patience = now + this.#maxWaitNanos
     ticket.byDeadline = due < patience
@@ -140,7 +149,7 @@ class Queue implements Observer {
     this.#standings.set(ticket, standing)
     const verdict = this.#line.ask(ticket, now, true)
     if (verdict?.kind === "full") return Effect.fail(Refused.fromVerdict(verdict, 1))
-    if (ticket.state === LeaseState.Held) this.#adopt(ticket, now)
+    if (ticket.state === LeaseState.Held) this.#adopt(ticket)
     this.tell()
     return ticket.state === LeaseState.Released ? ticket.body as Effect.Effect<GatePermit> : awaitAnswer(ticket)
   }
@@ -149,11 +158,16 @@ class Queue implements Observer {
   leave(standing: Standing): void {
     const { ticket } = standing
     if (standing.entry !== undefined) return void this.#wicket.leave(standing)
-    if (ticket !== undefined && this.#line.leave(ticket, this.#wicket.now())) this.tell()
+    if (ticket === undefined || !this.#line.leave(ticket, this.#wicket.now())) return
+    interruptWaiter({ ask: ticket })
+    this.tell()
   }
 
-  freed(pair: Pair, arrival: Class): void {
-    if (this.isWaiting) this.#line.freed(pair, arrival, this.#wicket.now())
+  freed(pair: Pair | undefined, arrival: Class): void {
+    if (!this.isWaiting) return
+    const now = this.#wicket.now()
+    if (pair === undefined) this.#line.expire(now)
+    else this.#line.freed(pair, arrival, now)
   }
 
   opened(): void {
@@ -166,9 +180,9 @@ class Queue implements Observer {
   }
 
   /** The place passes from the line to the gate, with the circuit's leave. */
-  #adopt(ticket: Ticket, now: number): void {
+  #adopt(ticket: Ticket): void {
     this.#line.handOver(ticket)
-    this.#standings.get(ticket)!.entry = this.#wicket.adopt(ticket.pair, ticket.arrival, now)
+    this.#wicket.adopt(this.#standings.get(ticket)!, ticket.pair, ticket.arrival)
   }
 
   #hand(ticket: Ticket): Answer | undefined {
@@ -178,17 +192,20 @@ class Queue implements Observer {
         this.#line.deliver(ticket)
         const shut = this.#wicket.peek()
         if (shut === undefined) {
-          this.#adopt(ticket, now)
+          this.#adopt(ticket)
           return ticket.body
         }
         // Between its grant and now the circuit opened, or another one became the probe.
         this.#line.giveBack(ticket, now)
-        return Effect.fail(shut)
+        return Effect.fail(this.#wicket.turnedAway(shut))
       }
       case LeaseState.Expired:
         return Effect.fail(this.#expired(ticket, ticket.sinceNanos, now, ticket.byDeadline ? "deadline" : "maxWait"))
       case LeaseState.Refused:
-        return Effect.fail(this.#wicket.peek() ?? circuitOpen({ retryNanos: 0, probing: true }))
+        // It was open when it refused those in line, whatever has become of it since.
+        return Effect.fail(
+          this.#wicket.turnedAway(this.#wicket.peek() ?? circuitOpen({ retryNanos: 0, probing: false })),
+        )
       default:
         return undefined
     }

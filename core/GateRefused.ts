@@ -2,7 +2,7 @@
  * What a provider gate answers in place of a permit, and what it says of a permit that is misused. After a refusal the
  * caller holds nothing and nothing has changed. None of them names a tenant, or what the provider answered.
  */
-import * as Duration from "effect/Duration"
+import type * as Duration from "effect/Duration"
 import * as Deadline from "./Deadline.ts"
 import type { Shut } from "./kernel/Circuit.ts"
 import { Refusal } from "./Refusal.ts"
@@ -25,7 +25,7 @@ export class CircuitOpen extends Refusal {
   override get message(): string {
     return this.probing
       ? "the circuit is open: a probe is out"
-      : `the circuit is open for ${Duration.format(this.retryAfter)}`
+      : `the circuit is open for ${Deadline.shown(this.retryAfter)}`
   }
 }
 
@@ -73,7 +73,7 @@ export class CallTimedOut extends Refusal {
     this.after = facts.after
   }
   override get message(): string {
-    return `the call took longer than ${Duration.format(this.after)}`
+    return `the call took longer than ${Deadline.shown(this.after)}`
   }
 }
 

@@ -9,14 +9,15 @@ import * as Exit from "effect/Exit"
 import * as Scope from "effect/Scope"
 import { priorities, type Priority } from "./AdmissionOptions.ts"
 import type { BelowUse } from "./AdmissionRefused.ts"
-import { type Complete, decode, decodeLimits, type Options, type ProviderLimits } from "./GateOptions.ts"
+import type { Lease as Place } from "./GateCalls.ts"
+import { decode, decodeLower, type Options, type ProviderLimits } from "./GateOptions.ts"
 import { type CallTimedOut, type CircuitOpen, PermitMisuse, type Saturated } from "./GateRefused.ts"
 import { type GateSnapshot, of } from "./GateSnapshot.ts"
-import type { Judge } from "./GateVerdict.ts"
+import { type Judge, verdicts, wrongVerdict } from "./GateVerdict.ts"
 import type { Entry, Verdict } from "./kernel/Gate.ts"
 import * as Lease from "./Lease.ts"
-import { InvalidLimits, InvalidRequest } from "./Refusal.ts"
-import { type Caller, type Lease as Place, register, Wicket } from "./Wicket.ts"
+import { type InvalidLimits, InvalidRequest } from "./Refusal.ts"
+import { type Caller, register, Wicket } from "./Wicket.ts"
 
 /** Who asks, and how urgently; `"normal"` by default. */
 export interface GateAsk<E = never> {
@@ -40,7 +41,7 @@ export interface ProviderGate {
   readonly tryEnter: (
     ask: GateAsk,
   ) => Effect.Effect<GatePermit, CircuitOpen | Saturated | InvalidRequest, Scope.Scope>
-  /** Ends a permit: the circuit hears the verdict and the place is free, in one step. */
+  /** Ends a permit: the circuit hears the verdict and the place is free, in one step. A word that is none is a defect. */
   readonly settle: (permit: GatePermit, verdict: Verdict) => Effect.Effect<void, PermitMisuse>
   /**
    * Runs `work` with a place, in a fiber of its own, for at most `maxElapsed`.
@@ -128,6 +129,7 @@ const service = (wicket: Wicket): ProviderGate => ({
     }),
   settle: (permit, verdict) =>
     Effect.suspend((): Effect.Effect<void, PermitMisuse> => {
+      if (!verdicts.includes(verdict)) return Effect.die(wrongVerdict(verdict))
       const own = PermitOf.open(permit, wicket)
       if (own === undefined) return Effect.fail(new PermitMisuse({ reason: "foreign-gate" }))
       if (!wicket.settle(own.entry, verdict)) return Effect.fail(new PermitMisuse({ reason: "already-settled" }))
@@ -136,7 +138,7 @@ const service = (wicket: Wicket): ProviderGate => ({
   run: (ask, work) => run(wicket, ask, work),
   peek: (ask) =>
     Effect.suspend(() => {
-      const asked = wicket.pair(ask)
+      const asked = wicket.asked(ask)
       const refusal = asked instanceof InvalidRequest ? asked : wicket.peek()
       return refusal === undefined ? Effect.void : Effect.fail(refusal)
     }),
@@ -155,43 +157,21 @@ const run = <A, E, R>(
       Effect.withFiber<A, E | CircuitOpen | Saturated | CallTimedOut | InvalidRequest, R>((fiber) => {
         const refusal = enter(wicket, lease, ask)
         if (refusal !== undefined) return Effect.fail(refusal)
-        return wicket.call(lease.entry!, work, fiber, ask.judge)
+        return wicket.call(lease, work, fiber, ask.judge)
       }),
-      () => wicket.leave(lease),
+      () => wicket.calls.leave(lease),
     )
   })
 
 const enter = (wicket: Wicket, lease: Place, ask: Caller): CircuitOpen | Saturated | InvalidRequest | undefined => {
-  const asked = wicket.pair(ask)
-  return asked instanceof InvalidRequest ? asked : wicket.enter(lease, asked.pair, asked.arrival)
+  const asked = wicket.asked(ask)
+  return asked instanceof InvalidRequest ? asked : wicket.enter(lease, asked)
 }
 
 const lower = (wicket: Wicket, next: ProviderLimits): Effect.Effect<void, InvalidLimits | BelowUse> =>
-  Effect.suspend(() => {
-    const current = wicket.limits
-    return Effect.flatMap(
-      decodeLimits({ ...asOptions(current), ...next }),
-      (lowered): Effect.Effect<void, InvalidLimits | BelowUse> => {
-        const risen = (Object.keys(current) as ReadonlyArray<keyof Complete>).find((limit) =>
-          lowered[limit] > current[limit]
-        )
-        if (risen !== undefined) {
-          const rule = `at most ${current[risen]}, since limits only fall`
-          return Effect.fail(new InvalidLimits({ system: "ProviderGate", limit: risen, rule, value: lowered[risen] }))
-        }
-        const below = wicket.lower(lowered)
-        return below === undefined ? Effect.void : Effect.fail(below)
-      },
-    )
-  })
-
-const asOptions = (limits: Complete): ProviderLimits => ({
-  concurrency: limits.concurrency,
-  reservedControl: limits.reservedControl,
-  tenantConcurrency: limits.tenantConcurrency,
-  failureThreshold: limits.failureThreshold,
-  recoveryAfter: limits.recoveryMillis,
-  maxElapsed: limits.maxElapsedMillis,
-  initialBackoff: limits.initialBackoffMillis,
-  maxBackoff: limits.maxBackoffMillis,
-})
+  Effect.suspend(() =>
+    Effect.flatMap(decodeLower(wicket.limits, next), (lowered): Effect.Effect<void, BelowUse> => {
+      const below = wicket.lower(lowered)
+      return below === undefined ? Effect.void : Effect.fail(below)
+    })
+  )

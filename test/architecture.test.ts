@@ -44,6 +44,7 @@ const ranks: Architecture.Ranks = {
   "core/GateOptions.ts": 3.1,
   "core/GateVerdict.ts": 3.1,
   "core/GateSnapshot.ts": 3.1,
+  "core/GateCalls.ts": 3.4,
   "core/Wicket.ts": 3.5,
   "core/Owner.ts": 3,
   "core/Flight.ts": 3,
@@ -80,6 +81,7 @@ const internal: readonly string[] = [
   "core/Alarm.ts",
   "core/Drains.ts",
   "core/Turnstile.ts",
+  "core/GateCalls.ts",
   "core/Wicket.ts",
 ]
 

@@ -17,7 +17,7 @@ export interface CircuitRules {
 
 export type CircuitState = "closed" | "open" | "half-open"
 
-/** What admitted a call: settle it with this. */
+/** What admitted a call: settle it with this, once. */
 export interface Pass {
   readonly generation: number
   readonly probe: boolean
@@ -33,69 +33,78 @@ export type CircuitEvent = "opened" | "probing" | "closed" | "reopened"
 
 export class Circuit {
   rules: CircuitRules
-  state: CircuitState = "closed"
   failures = 0
   generation = 0
+  isClosed = true
   #openedNanos = 0
+  /** The pass that has the mark. While it is closed one may be left, if outcomes of an older generation count. */
+  #probe: Pass | undefined = undefined
   #probedNanos = 0
 
   constructor(rules: CircuitRules) {
     this.rules = rules
   }
 
+  get state(): CircuitState {
+    if (this.isClosed) return "closed"
+    return this.#probe === undefined ? "open" : "half-open"
+  }
+
   /** Undefined where a call could pass at `now`; it changes nothing. */
   shut(now: number): Shut | undefined {
-    if (this.state === "closed") return undefined
-    const probing = this.state === "half-open"
-    if (probing && elapsed(this.#probedNanos, now) >= this.rules.probeNanos) return undefined
+    if (this.isClosed) return undefined
+    const probing = this.#probe !== undefined && elapsed(this.#probedNanos, now) < this.rules.probeNanos
     const retryNanos = this.retryNanos(now)
     return probing || retryNanos > 0 ? { retryNanos, probing } : undefined
   }
 
   /** What is left of the opening; 0 while the circuit is closed. */
   retryNanos(now: number): number {
-    return this.state === "closed" ? 0 : Math.max(0, this.rules.recoveryNanos - elapsed(this.#openedNanos, now))
+    return this.isClosed ? 0 : Math.max(0, this.rules.recoveryNanos - elapsed(this.#openedNanos, now))
   }
 
   /** Lets a call pass that {@link shut} has just not held back: as the probe, unless the circuit is closed. */
   pass(now: number): Pass {
-    if (this.state === "closed") return { generation: this.generation, probe: false }
+    if (this.isClosed) return { generation: this.generation, probe: false }
     // The probe before, if one is out, has outlived its lease: whatever it tells later is of an older generation.
-    if (this.state === "half-open") this.generation++
-    this.state = "half-open"
+    if (this.#probe !== undefined) this.generation++
     this.#probedNanos = now
-    return { generation: this.generation, probe: true }
+    return this.#probe = { generation: this.generation, probe: true }
   }
 
-  /** Ends a pass without judgement. */
+  /** Ends a pass without judgement: the next caller may probe at once. */
   release(pass: Pass): void {
-    if (pass.probe && this.state === "half-open" && this.isCurrent(pass)) this.state = "open"
+    if (pass === this.#probe) this.#probe = undefined
   }
 
   succeed(pass: Pass): CircuitEvent | undefined {
-    if (!this.isCurrent(pass) && !this.rules.applyStale) return undefined
+    this.release(pass)
+    if (!this.#counts(pass)) return undefined
     this.failures = 0
-    if (this.state === "closed") return undefined
-    this.state = "closed"
+    if (this.isClosed) return undefined
+    this.isClosed = true
     this.generation++
     return "closed"
   }
 
   fail(pass: Pass, now: number): CircuitEvent | undefined {
-    if (!this.isCurrent(pass) && !this.rules.applyStale) return undefined
-    const probed = this.state === "half-open" && pass.probe && this.isCurrent(pass)
+    this.release(pass)
+    if (!this.#counts(pass)) return undefined
     this.failures = Math.min(this.failures + 1, Number.MAX_SAFE_INTEGER)
-    if (!probed && this.failures < this.rules.failureThreshold) return undefined
-    const was = this.state
-    this.state = "open"
+    if (!pass.probe && this.failures < this.rules.failureThreshold) return undefined
+    const event = this.isClosed ? "opened" : "reopened"
+    this.isClosed = false
     this.#openedNanos = now
     this.generation++
-    return was === "closed" ? "opened" : "reopened"
+    return event
   }
 
-  /** True where the outcome of `pass` counts. */
   isCurrent(pass: Pass): boolean {
     return pass.generation === this.generation
+  }
+
+  #counts(pass: Pass): boolean {
+    return this.rules.applyStale || this.isCurrent(pass)
   }
 }
 

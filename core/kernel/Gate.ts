@@ -17,16 +17,23 @@ export interface GateRules extends CircuitRules {
   readonly reservedProbe: boolean
 }
 
+export interface GateLimits {
+  readonly concurrency: number
+  readonly reservedControl: number
+  readonly tenantConcurrency: number
+}
+
 export type Verdict = "success" | "failure" | "neutral"
 export type Full = "ordinary" | "provider" | "tenant"
 
-/** One call that was let in: its places and its pass. `held` ends when the places go back. */
+/** One call that was let in: its places and its pass. */
 export class Entry {
   readonly pair: Pair
   readonly arrival: Class
   readonly pass: Pass
-  /** True while the outcome has not been judged. */
+  /** True once the circuit has heard of it. */
   judged = false
+  /** True until its places go back. */
   held = true
   /** True where it uses the extra place of its tenant's control calls. */
   readonly extra: boolean
@@ -49,38 +56,39 @@ export class Gate {
   readonly circuit: Circuit
   readonly keys: Keys
   readonly total: Total<Group>
-  readonly rules: GateRules
+  readonly #caps: { readonly places: Ledger.Cap; readonly tenant: Ledger.Cap }
+  #rules: GateRules
   /** Tenants whose control calls use their extra place. */
   readonly #extra = new Set<Pair>()
 
-  constructor(
-    caps: { readonly places: Ledger.Cap; readonly tenant: Ledger.Cap },
-    reservedControl: number,
-    rules: GateRules,
-  ) {
-    const unlimited = Ledger.unlimited
-    this.rules = rules
+  constructor({ concurrency, reservedControl, tenantConcurrency }: GateLimits, rules: GateRules) {
+    this.#caps = {
+      places: new Ledger.Cap("total", concurrency),
+      tenant: new Ledger.Cap("tenant", tenantConcurrency),
+    }
+    this.#rules = rules
     this.circuit = new Circuit(rules)
     this.keys = new Keys({
-      pair: new Ledger.Cap("pair", unlimited),
-      provider: new Ledger.Cap("provider", unlimited),
-      tenant: caps.tenant,
+      pair: new Ledger.Cap("pair", Ledger.unlimited),
+      provider: new Ledger.Cap("provider", Ledger.unlimited),
+      tenant: this.#caps.tenant,
     })
-    this.total = new Total(caps.places, [0, reservedControl, 0, 0])
+    this.total = new Total(this.#caps.places, [0, reservedControl, 0, 0])
   }
 
-  /** Circuit, ordinary share, places, tenant: the first that fails. It changes nothing. */
-  refusal(pair: Pair, arrival: Class, now: number): Refusal | undefined {
+  /**
+   * Circuit, ordinary share, places, tenant: the first that fails. It changes nothing; a tenant without a record, which
+   * holds nothing, is undefined.
+   */
+  refusal(pair: Pair | undefined, arrival: Class, now: number): Refusal | undefined {
     const shut = this.circuit.shut(now)
     if (shut !== undefined) return { kind: "open", shut }
     // A probe that may use a reserve is let by as control is; what it holds is counted as what it is.
-    const asControl = this.rules.reservedProbe && this.circuit.state !== "closed"
+    const asControl = this.#rules.reservedProbe && !this.circuit.isClosed
     if (arrival > 1 && !asControl && this.#ordinaryRoom < 1) return { kind: "full", scope: "ordinary" }
     if (this.total.used >= this.total.cap.limit) return { kind: "full", scope: "provider" }
-    if (Ledger.firstShort(pair.accountsOf(arrival), 1) === undefined || this.#mayUseExtra(pair, arrival)) {
-      return undefined
-    }
-    return { kind: "full", scope: "tenant" }
+    if (pair === undefined || Ledger.firstShort(pair.accountsOf(arrival), 1) === undefined) return undefined
+    return this.#mayUseExtra(pair, arrival) ? undefined : { kind: "full", scope: "tenant" }
   }
 
   /** Takes what {@link refusal} has just not refused: the places and the pass, in one step. */
@@ -123,12 +131,31 @@ export class Gate {
     return true
   }
 
+  /** The use that is above a limit it would have, if one is. O(records), since it looks at every account. */
+  firstAbove({ concurrency, reservedControl, tenantConcurrency }: GateLimits): Ledger.Above | undefined {
+    const [limit, use] = [concurrency - reservedControl, this.total.sumOf(2)]
+    return Ledger.firstAbove([this.total], concurrency) ??
+      (use > limit ? { name: "total", limit, use } : undefined) ??
+      Ledger.firstAbove([...this.keys.tenants.values()].map((each) => each.account), tenantConcurrency)
+  }
+
+  /** Puts lower limits and rules in force; {@link firstAbove} has just found no use above them. */
+  lower({ concurrency, reservedControl, tenantConcurrency }: GateLimits, rules: Partial<GateRules>): void {
+    this.#caps.places.limit = concurrency
+    this.#caps.tenant.limit = tenantConcurrency
+    this.total.reserves[1] = reservedControl
+    this.#rules = { ...this.#rules, ...rules }
+    this.circuit.rules = this.#rules
+  }
+
   /** Places left of what ordinary work may use. */
   get #ordinaryRoom(): number {
     return this.total.most(2) - this.total.sumOf(2)
   }
 
+  /** Never more extra places than are reserved: with none reserved there is none. */
   #mayUseExtra(pair: Pair, arrival: Class): boolean {
-    return this.rules.reservedForTenantControl && arrival === 1 && !this.#extra.has(pair)
+    return this.#rules.reservedForTenantControl && arrival === 1 && !this.#extra.has(pair) &&
+      this.#extra.size < this.total.reserves[1]!
   }
 }
