@@ -202,3 +202,12 @@ export const embedded: ConfigFile.File = {
   providers: { demo: { serves: "demo" } },
   admission: { maxRunning: 8, maxQueued: 256, maxQueuedPerTenant: 64 },
 }
+
+/** The embedded configuration with one more provider, which every tenant may use. */
+export const withProvider = (name: string, provider: ConfigFile.Provider): ConfigFile.File => ({
+  ...embedded,
+  tenants: Object.fromEntries(
+    Object.entries(embedded.tenants).map(([tenant, one]) => [tenant, { ...one, providers: [...one.providers, name] }]),
+  ),
+  providers: { ...embedded.providers, [name]: provider },
+})
