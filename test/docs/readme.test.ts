@@ -402,6 +402,8 @@ describe("the gateway's part", () => {
       "`BodyStalled` by the upstream": { waitedFor: "upstream" },
       "`QueueFull` of the tenant": { scope: "tenant" },
       "`QueueFull` in all": { scope: "all" },
+      "`Saturated` by the tenant": { scope: "tenant" },
+      "`Saturated` by all": { scope: "ordinary" },
       "`WaitExpired` by `maxWait`": { bound: "maxWait" },
       "`WaitExpired` by deadline": { bound: "deadline" },
     }
