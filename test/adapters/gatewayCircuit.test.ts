@@ -45,7 +45,7 @@ const part = "HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\nabc"
 interface Scene {
   readonly gateway: GatewayProcess.Running
   readonly provider: Wire.Provider
-  /** What the provider does from now on; `/other` always answers 200. */
+  /** What the provider does from now on; `/other` answers 200 whatever happens, and `/other/hold` when it is told to. */
   readonly play: (script: (visit: Wire.Visit) => void) => void
   readonly ask: (path: string, asking?: Wire.Asking) => Promise<Wire.Answer>
   readonly gate: (name?: string) => Promise<Wire.Gate>
@@ -58,7 +58,10 @@ interface Scene {
 const scene = async (options: Options = {}): Promise<Scene> => {
   let script = ok
   const provider = kept(
-    await Wire.provide((visit) => visit.path.startsWith("/other") ? ok(visit) : script(visit)),
+    await Wire.provide((visit) => {
+      if (!visit.path.startsWith("/other")) script(visit)
+      else if (visit.path !== "/other/hold") ok(visit)
+    }),
   )
   const gateway = kept(await GatewayProcess.start(configOf(provider.port, options)))
   const overview = (): Promise<Wire.Overview> => Wire.overview(gateway.operatorPort)
@@ -319,16 +322,23 @@ describe("a circuit that is open", () => {
     await quiet(all)
   })
 
-  it("holds no drain up", async () => {
+  it("is told of in a drain too, and holds none up", async () => {
     const all = await scene({ gate: { recoveryAfter: "1 hour" } })
     await open(all)
+    await quiet(all)
+    // Something has to last, or the drain is over before the late one is there.
+    const holder = all.ask("/other/hold")
+    const visit = await all.provider.visited("/other/hold")
     const late = await Wire.connect(all.gateway.port)
     late.send("GET /up/late HTTP/1.1\r\nhost: a\r\nauthorization: Bearer ")
-    await quiet(all)
+    // A request that came after it was answered, so its own bytes are there.
+    await all.ask("/other/x")
     all.gateway.signal("SIGTERM")
     await all.gateway.prints("draining")
     late.send("demo-alpha\r\n\r\n")
     expect(await late.closed).toMatch(/^HTTP\/1.1 503 [^]*connection: close[^]*"error":"CircuitOpen"/i)
+    ok(visit)
+    expect((await holder).status).toBe(200)
     const { code, output } = await all.gateway.ended
     expect([code, output]).toEqual([0, expect.stringContaining("nothing was held")])
   })
