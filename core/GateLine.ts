@@ -26,7 +26,7 @@ import type { GateAsk, GatePermit, ProviderGate } from "./ProviderGate.ts"
 import { permitOf } from "./ProviderGate.ts"
 import { InvalidLimits, InvalidRequest } from "./Refusal.ts"
 import { Transition } from "./Transition.ts"
-import { type Observer, type Wicket, wicketOf } from "./Wicket.ts"
+import { type Asked, type Observer, type Wicket, wicketOf } from "./Wicket.ts"
 
 export interface Options {
   /** Asks that wait at most, 1 to 1,024; 128 by default. */
@@ -132,25 +132,30 @@ class Queue implements Observer {
     if (asked instanceof InvalidRequest) return Effect.fail(asked)
     const shut = wicket.peek()
     if (shut !== undefined) return Effect.fail(wicket.turnedAway(shut))
+    const now = wicket.now()
+    const deadline = fiber.getRef(Deadline.Current)
+    const due = deadline === undefined ? Infinity : Deadline.onClock(deadline, wicket.clock)
+    if (!(due > now)) return Effect.fail(this.#tooOld(asked))
     // Nobody is overtaken, and some places that a gate may lend are no line's to give.
     if (!this.isWaiting && wicket.enterFirst(standing, asked)) {
       return Effect.succeed(permitOf(wicket, standing.entry!, scope))
     }
-    const now = wicket.now()
-    const deadline = fiber.getRef(Deadline.Current)
-    const due = deadline === undefined ? Infinity : Deadline.onClock(deadline, wicket.clock)
     const ticket = new Ticket(wicket.pairOf(asked), asked.arrival, 1)
-    if (!(due > now)) return Effect.fail(this.#expired(ticket, now, now, "deadline"))
     const patience = now + this.#maxWaitNanos
     ticket.byDeadline = due < patience
     ticket.dueNanos = Math.min(due, patience)
     ticket.body = Effect.sync(() => permitOf(wicket, standing.entry!, scope))
+    return this.#stand(ticket, standing, now)
+  }
+
+  #stand(ticket: Ticket, standing: Standing, now: number): Effect.Effect<GatePermit, Refusal> {
     standing.ticket = ticket
     this.#standings.set(ticket, standing)
     const verdict = this.#line.ask(ticket, now, true)
-    if (verdict?.kind === "full") return Effect.fail(Refused.fromVerdict(verdict, 1))
     if (ticket.state === LeaseState.Held) this.#adopt(ticket)
+    // Refused or not, it has made way for those whose time was over.
     this.tell()
+    if (verdict?.kind === "full") return Effect.fail(Refused.fromVerdict(verdict, 1))
     return ticket.state === LeaseState.Released ? ticket.body as Effect.Effect<GatePermit> : awaitAnswer(ticket)
   }
 
@@ -216,6 +221,11 @@ class Queue implements Observer {
     if (answer === undefined) return
     if (ticket.resume === undefined) ticket.answer = answer
     else ticket.resume(answer)
+  }
+
+  #tooOld({ arrival, pair }: Asked): Refused.WaitExpired {
+    const account = pair === undefined ? "total" : this.#line.shortOf(new Ticket(pair, arrival, 1))
+    return new Refused.WaitExpired({ waited: Deadline.nanos(0), bound: "deadline", account })
   }
 
   #expired(ticket: Ticket, since: number, now: number, bound: "deadline" | "maxWait"): Refused.WaitExpired {

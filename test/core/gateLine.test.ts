@@ -1,5 +1,6 @@
 /** The line in front of a gate: whose turn it is, how long one waits, and what an opening says to all of them. */
 import { assert, describe, it } from "@effect/vitest"
+import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
@@ -10,7 +11,9 @@ import * as Deadline from "../../core/Deadline.ts"
 import * as GateLine from "../../core/GateLine.ts"
 import type { Options } from "../../core/GateOptions.ts"
 import * as ProviderGate from "../../core/ProviderGate.ts"
+import { wicketOf } from "../../core/Wicket.ts"
 import * as Books from "../support/GateBooks.ts"
+import { HandClock } from "../support/HandClock.ts"
 
 type Gate = ProviderGate.ProviderGate
 const started = <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.forkChild(effect, { startImmediately: true })
@@ -136,6 +139,41 @@ describe("a line", () => {
       yield* gate.settle(permit, "success")
       yield* empty(gate, queue, 1)
     }).pipe(Effect.scoped))
+
+  it.effect("PG-46 PG-7: a deadline that has passed is told so though there is a place, and leaves no record", () =>
+    Effect.gen(function* () {
+      const { gate, queue, visit } = yield* staged()
+      assert.deepInclude(yield* Effect.flip(Deadline.within(0)(visit("a"))), {
+        _tag: "WaitExpired",
+        bound: "deadline",
+        waited: Deadline.nanos(0),
+        account: "total",
+      })
+      assert.deepInclude(yield* Books.settled(gate), { granted: 0 })
+      assert.strictEqual(wicketOf(gate)!.gate.keys.tenants.size, 0)
+      yield* empty(gate, queue, 1)
+    }))
+
+  it("PG-46: those whose time is over make room for whoever comes, and are told in that step", () => {
+    // A clock whose timer is late.
+    const clock = new HandClock()
+    clock.sleep = () => Effect.never
+    const run = <A, E>(effect: Effect.Effect<A, E>) => Effect.runFork(Effect.provideService(effect, Clock.Clock, clock))
+    const gate = Effect.runSync(Effect.provideService(ProviderGate.make(one), Clock.Clock, clock))
+    const queue = Effect.runSync(
+      Effect.provideService(GateLine.make(gate, { maxQueued: 1, maxWait: 10 }), Clock.Clock, clock),
+    )
+    const scope = Scope.makeUnsafe()
+    run(Scope.provide(queue.enter({ tenant: "h" }), scope))
+    const first = run(Effect.scoped(queue.enter({ tenant: "a" })))
+    clock.advance(10)
+    const second = run(Effect.scoped(queue.enter({ tenant: "b" })))
+    assert.include(String(first.pollUnsafe()), "WaitExpired")
+    assert.isUndefined(second.pollUnsafe())
+    second.interruptUnsafe()
+    Effect.runSync(Scope.close(scope, Exit.void))
+    Effect.runSync(empty(gate, queue, 1))
+  })
 
   it.effect("PG-46: has 128 places to wait and 5 seconds by default", () =>
     Effect.gen(function* () {

@@ -212,6 +212,19 @@ describe("the time limit", () => {
       yield* Books.whole(gate, 4)
     }))
 
+  it.effect("PG-21: work that its caller has left is neutral, whatever it ends with", () =>
+    Effect.gen(function* () {
+      for (const end of [Effect.void, Effect.fail("broken"), Effect.die("bug")]) {
+        const gate = yield* ProviderGate.make(options)
+        const work = Effect.uninterruptible(Effect.andThen(Effect.sleep("1 second"), end))
+        const fiber = yield* started(gate.run(ask, work))
+        fiber.interruptUnsafe()
+        yield* TestClock.adjust("1 second")
+        assert.isTrue(Exit.hasInterrupts(yield* Fiber.await(fiber)))
+        assert.deepInclude(yield* Books.settled(gate), { neutral: 1, failures: 0, successes: 0 })
+      }
+    }))
+
   it.effect("PG-21 PG-23: work that timed out stays a failure though its caller leaves then", () =>
     Effect.gen(function* () {
       const gate = yield* ProviderGate.make({ ...options, failureThreshold: 2 })
