@@ -317,30 +317,53 @@ describe("an opening", () => {
 
   it.effect("PG-46: between a grant and its hearing gives the place back, and says so to the caller", () =>
     Effect.gen(function* () {
+      const { enter, gate, order, queue, visit } = yield* staged({
+        ...one,
+        concurrency: 4,
+        reservedControl: 3,
+        tenantConcurrency: 4,
+      })
+      const permit = yield* enter("h")
+      const waiters = []
+      for (const tenant of ["a", "b", "c"]) {
+        waiters.push(yield* started(Effect.exit(visit(tenant, "normal", tenant === "a" ? "failure" : "success"))))
+      }
+      // Two are granted in one step, and the first to hear of it fails before the second one's answer is handed over.
+      yield* gate.lower({ reservedControl: 1 })
+      const exits = waiters.map((waiter) => waiter.pollUnsafe())
+      assert.deepStrictEqual(order, ["h normal", "a normal"])
+      assert.strictEqual(exits[0]!._tag, "Success")
+      for (const exit of exits.slice(1)) assert.include(String(exit), "the circuit is open for 10s")
+      assert.strictEqual(yield* queue.waiting, 0)
+      assert.deepInclude(yield* Books.balanced(gate), { held: 1, granted: 2, refusedOpen: 2 })
+      yield* gate.settle(permit, "neutral")
+      yield* TestClock.adjust("10 seconds")
+      yield* visit("d")
+      yield* empty(gate, queue, 4)
+    }).pipe(Effect.scoped))
+
+  it.effect("PG-6 PG-46: grants on their way make one probe, and the place of the other is free", () =>
+    Effect.gen(function* () {
       const { enter, gate, queue, visit } = yield* staged({
         ...one,
-        concurrency: 2,
-        reservedControl: 0,
-        tenantConcurrency: 2,
+        concurrency: 4,
+        reservedControl: 3,
+        tenantConcurrency: 4,
       })
-      const [first, second] = [yield* enter("h"), yield* enter("h")]
-      // The first to be let in fails in the step in which the second one's answer is on its way.
-      const waiters = [
-        yield* started(Effect.exit(visit("a", "normal", "failure"))),
-        yield* started(Effect.exit(visit("b"))),
-        yield* started(Effect.exit(visit("c"))),
-      ]
-      yield* Effect.withFiber((fiber) => {
-        const run = Effect.runSyncExitWith(fiber.context)
-        run(gate.settle(first, "success"))
-        run(gate.settle(second, "success"))
-        return Effect.void
-      })
-      const tags = (yield* Effect.forEach(waiters, Fiber.join)).map((exit) => exit._tag)
-      assert.strictEqual(tags[0], "Success")
-      assert.strictEqual(tags[2], "Failure")
-      assert.strictEqual(yield* queue.waiting, 0)
-      assert.strictEqual((yield* Books.settled(gate)).circuit.state, "open")
+      const straggler = yield* enter("h")
+      yield* visit("x", "control", "failure")
+      yield* TestClock.adjust("10 seconds")
+      const holding = (tenant: string) =>
+        started(Effect.exit(Effect.scoped(Effect.andThen(enter(tenant), Effect.never))))
+      const waiters = [yield* holding("a"), yield* holding("b")]
+      yield* gate.lower({ reservedControl: 1 })
+      assert.isUndefined(waiters[0]!.pollUnsafe())
+      assert.include(String(waiters[1]!.pollUnsafe()), "a probe is out")
+      assert.deepInclude(yield* Books.balanced(gate), { held: 2, circuit: { state: "half-open" } })
+      yield* Fiber.interrupt(waiters[0]!)
+      yield* gate.settle(straggler, "neutral")
+      yield* visit("d")
+      yield* empty(gate, queue, 4)
     }).pipe(Effect.scoped))
 
   it.effect("PG-46 PG-12: the end of a scope interrupts who waits for it, and leaves nothing in the line", () =>

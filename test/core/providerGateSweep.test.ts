@@ -4,6 +4,7 @@ import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Scope from "effect/Scope"
+import * as CircuitBreaker from "../../core/CircuitBreaker.ts"
 import * as GateLine from "../../core/GateLine.ts"
 import type { Options } from "../../core/GateOptions.ts"
 import * as Outcome from "../../core/Outcome.ts"
@@ -142,6 +143,37 @@ describe("interrupted at each step", () => {
         }),
     })
   })
+})
+
+describe("behind a breaker alone", () => {
+  for (const verb of ["run", "tryEnter"] as const) {
+    it(`PG-12 PG-13 PG-31: a ${verb} that is interrupted at each step leaves its probe to the next`, () => {
+      const { steps } = sweep<CircuitBreaker.CircuitBreaker>({
+        prepare: Effect.gen(function* () {
+          const breaker = yield* CircuitBreaker.make({ failureThreshold: 1, recoveryAfter: "1 milli" })
+          yield* Effect.exit(breaker.run(Effect.fail("broken")))
+          yield* Effect.sleep("1 milli")
+          return breaker
+        }),
+        fibers: (breaker) => ({
+          victim: verb === "run" ? breaker.run(yields(2)) : Effect.scoped(
+            Effect.flatMap(breaker.tryEnter, (pass) => Effect.andThen(yields(2), breaker.settle(pass, "success"))),
+          ),
+        }),
+        disturb: victim,
+        oracle: (breaker, exits) =>
+          Effect.gen(function* () {
+            endings(exits, { victim: maybe })
+            const { state } = yield* breaker.snapshot
+            if (Exit.isSuccess(exits["victim"]!)) assert.strictEqual(state, "closed")
+            assert.notStrictEqual(state, "half-open")
+            yield* Effect.orDie(breaker.run(Effect.void))
+            assert.strictEqual((yield* breaker.snapshot).state, "closed")
+          }),
+      })
+      assert.isAbove(steps, 4)
+    })
+  }
 })
 
 describe("in line", () => {
