@@ -26,7 +26,7 @@ export class DeadlineExceeded extends Refusal {
     this.elapsed = facts.elapsed
   }
   override get message(): string {
-    return `deadline exceeded after ${Duration.format(this.elapsed)}`
+    return `deadline exceeded after ${shown(this.elapsed)}`
   }
 }
 

@@ -102,7 +102,7 @@ export const permitOf = (wicket: Wicket, entry: Entry, scope: Scope.Closeable): 
  *   const gate = yield* ProviderGate.make({ concurrency: 8, failureThreshold: 1 })
  *   yield* Effect.exit(gate.run({ tenant: "acme" }, Effect.fail("down")))
  *   const refused = yield* Effect.flip(gate.run({ tenant: "acme" }, Effect.succeed("up")))
- *   console.log(refused) // CircuitOpen
+ *   console.log(refused._tag) // CircuitOpen
  * })
  * await Effect.runPromise(program)
  * ```

@@ -1,6 +1,7 @@
 /** The line in front of a gate: whose turn it is, how long one waits, and what an opening says to all of them. */
 import { assert, describe, it } from "@effect/vitest"
 import * as Clock from "effect/Clock"
+import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
@@ -175,6 +176,16 @@ describe("a line", () => {
     Effect.runSync(empty(gate, queue, 1))
   })
 
+  it.effect("PG-46: says in whole milliseconds how long one waited", () =>
+    Effect.gen(function* () {
+      const { enter, visit } = yield* staged(one, { maxWait: 47.375943 })
+      yield* enter("h")
+      const waiter = yield* started(Effect.flip(visit("a")))
+      yield* TestClock.adjust(Duration.nanos(47_500_000n))
+      yield* TestClock.adjust(Duration.nanos(1_000_000n))
+      assert.strictEqual((yield* Fiber.join(waiter)).message, "not admitted within maxWait: waited 48ms for the total")
+    }).pipe(Effect.scoped))
+
   it.effect("PG-46: has 128 places to wait and 5 seconds by default", () =>
     Effect.gen(function* () {
       const { enter, gate, queue, visit } = yield* staged()
@@ -235,11 +246,17 @@ describe("a line", () => {
   it.effect("PG-50 PG-55 PG-46: lends the places that the gate lends, while nobody waits", () =>
     Effect.gen(function* () {
       const extra = yield* staged({ ...one, concurrency: 4, tenantConcurrency: 1, reservedForTenantControl: "on" })
-      yield* extra.enter("a")
-      yield* extra.enter("a", "control")
-      const third = yield* started(extra.visit("a", "control"))
+      const normal = yield* extra.enter("a")
+      const lent = yield* extra.enter("a", "control")
+      const waiter = yield* started(extra.visit("a", "control"))
       assert.strictEqual(yield* extra.queue.waiting, 1)
-      yield* Fiber.interrupt(third)
+      // A place that is lent no more is nobody's in line, and nobody who comes later has it before them.
+      yield* extra.gate.settle(lent, "success")
+      const later = yield* started(extra.visit("a", "control"))
+      assert.strictEqual(yield* extra.queue.waiting, 2)
+      yield* extra.gate.settle(normal, "success")
+      yield* Effect.forEach([waiter, later], Fiber.join)
+      yield* empty(extra.gate, extra.queue, 4)
       const probe = yield* staged({ ...one, concurrency: 2, reservedControl: 1, reservedProbe: "on" })
       yield* probe.enter("straggler")
       yield* probe.visit("c", "control", "failure")
