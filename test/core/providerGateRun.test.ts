@@ -1,6 +1,7 @@
 /** `run`: one outcome a call, the time limit, and whose places go back when. */
 import { assert, describe, it } from "@effect/vitest"
 import * as Cause from "effect/Cause"
+import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import * as Deferred from "effect/Deferred"
 import * as Duration from "effect/Duration"
@@ -13,6 +14,7 @@ import type { Options } from "../../core/GateOptions.ts"
 import type { GateSnapshot } from "../../core/GateSnapshot.ts"
 import * as ProviderGate from "../../core/ProviderGate.ts"
 import * as Books from "../support/GateBooks.ts"
+import { HandClock } from "../support/HandClock.ts"
 
 const options: Options = {
   concurrency: 4,
@@ -158,6 +160,21 @@ describe("the time limit", () => {
       assert.isTrue(over)
       assert.deepInclude(yield* Books.settled(gate), { failures: 1, successes: 0 })
     }))
+
+  it("PG-23: a timer that rings late has the failure recorded with the time of the deadline all the same", () => {
+    const clock = new HandClock()
+    const onTime = clock.sleep.bind(clock)
+    clock.sleep = (duration) => onTime(Duration.sum(duration, Duration.seconds(3)))
+    const run = <A, E>(effect: Effect.Effect<A, E>) => Effect.runFork(Effect.provideService(effect, Clock.Clock, clock))
+    const gate = Effect.runSync(Effect.provideService(ProviderGate.make(options), Clock.Clock, clock))
+    const call = run(Effect.flip(gate.run(ask, Effect.never)))
+    clock.advance(4_999)
+    assert.isUndefined(call.pollUnsafe())
+    clock.advance(1)
+    assert.include(String(call.pollUnsafe()), "CallTimedOut")
+    const s = Effect.runSync(Books.settled(gate))
+    assert.deepInclude(s.circuit, { state: "open", retryAfter: seconds(7) })
+  })
 
   it.effect("PG-23: places go back after the finalizers of the work, and with their defects beside the answer", () =>
     Effect.gen(function* () {
