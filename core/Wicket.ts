@@ -113,10 +113,9 @@ export class Wicket {
     return (pair === undefined ? Limit.key("tenant", tenant) : undefined) ?? { tenant, pair, arrival }
   }
 
-  /** The record of an ask, made where there is none. */
+  /** The record of an ask that was checked in this very step, made where there is none. */
   pairOf({ pair, tenant }: Asked): Pair {
-    const { keys } = this.gate
-    return pair ?? keys.find(tenant, undefined) ?? keys.make(tenant, undefined, 1)
+    return pair ?? this.gate.keys.make(tenant, undefined, 1)
   }
 
   /** Check 1 alone, as {@link enter} would answer it now. It changes nothing. */
