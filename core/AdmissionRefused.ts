@@ -3,7 +3,8 @@
  *
  * They name accounts by kind, never a tenant or provider, so a refusal tells a caller nothing about others.
  */
-import * as Duration from "effect/Duration"
+import type * as Duration from "effect/Duration"
+import * as Deadline from "./Deadline.ts"
 import type { Refusal as Verdict } from "./kernel/Line.ts"
 import { Refusal } from "./Refusal.ts"
 
@@ -80,7 +81,7 @@ export class WaitExpired extends Refusal {
     this.account = facts.account
   }
   override get message(): string {
-    return `not admitted within ${this.bound}: waited ${Duration.format(this.waited)} for the ${this.account}`
+    return `not admitted within ${this.bound}: waited ${Deadline.shown(this.waited)} for the ${this.account}`
   }
 }
 
@@ -96,7 +97,7 @@ export class TooLate extends Refusal {
     this.remaining = facts.remaining
   }
   override get message(): string {
-    return `a wait of about ${Duration.format(this.estimate)} is ahead, and ${Duration.format(this.remaining)} remain`
+    return `a wait of about ${Deadline.shown(this.estimate)} is ahead, and ${Deadline.shown(this.remaining)} remain`
   }
 }
 
@@ -112,7 +113,7 @@ export class Closed extends Refusal {
     this.since = facts.since
   }
   override get message(): string {
-    return `${this.state} since ${Duration.format(this.since)}`
+    return `${this.state} since ${Deadline.shown(this.since)}`
   }
 }
 

@@ -26,7 +26,7 @@ export class DeadlineExceeded extends Refusal {
     this.elapsed = facts.elapsed
   }
   override get message(): string {
-    return `deadline exceeded after ${Duration.format(this.elapsed)}`
+    return `deadline exceeded after ${shown(this.elapsed)}`
   }
 }
 
@@ -122,3 +122,9 @@ export const enforce = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<
 /** A Duration of so many nanoseconds; zero for a negative count, infinite for an infinite one. */
 export const nanos = (count: number): Duration.Duration =>
   count === Infinity ? Duration.infinity : Duration.nanos(BigInt(Math.max(0, Math.ceil(count))))
+
+/** A duration as a message shows it: from a millisecond on in whole ones, rounded up. */
+export const shown = (duration: Duration.Duration): string => {
+  const millis = Duration.toMillis(duration)
+  return Duration.format(millis > 1 && millis < Infinity ? Duration.millis(Math.ceil(millis)) : duration)
+}

@@ -1,7 +1,10 @@
 /**
- * What is said of a lease that is given back when it should not be. Misuse changes nothing; it is an error of its own, so
- * that a second release is seen, and closing the scope afterwards is silent.
+ * A lease in a scope, and what is said of one that is given back when it should not be. Misuse changes nothing; it is an
+ * error of its own, so that a second release is seen, and closing the scope afterwards is silent.
  */
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Scope from "effect/Scope"
 import { Refusal } from "./Refusal.ts"
 
 /** The lease has been given back already, by a release or by its scope. Nothing is held; nothing moved. */
@@ -21,3 +24,29 @@ export class ForeignLease extends Refusal {
     return "the lease was not given out here"
   }
 }
+
+/**
+ * Takes a lease in a scope of its own under the caller's, and answers with what `take` made of it.
+ *
+ * `leave` is in place before anything is taken, over a lease that is empty until then, and runs once the caller's scope
+ * closes, or at once where `take` fails, is interrupted, or finds the caller's scope closed. Closing the inner scope early
+ * leaves nothing in the caller's, which may live long. `leave` never fails and is silent the second time.
+ */
+export const scoped = <L, A, E, R>(owner: {
+  readonly empty: () => L
+  readonly take: (lease: L, scope: Scope.Closeable) => Effect.Effect<A, E, R>
+  readonly leave: (lease: L) => void
+}): Effect.Effect<A, E, R | Scope.Scope> =>
+  Effect.flatMap(Effect.scope, (parent) => {
+    const scope = Scope.forkUnsafe(parent)
+    const lease = owner.empty()
+    const finalizer = Effect.sync(() => owner.leave(lease))
+    return Effect.onExitPrimitive(
+      Effect.andThen(Scope.addFinalizer(scope, finalizer), owner.take(lease, scope)),
+      // A scope that was closed already has run the finalizer before there was anything to give back.
+      (exit) =>
+        exit._tag === "Failure" || scope.state._tag === "Closed"
+          ? Effect.andThen(Scope.close(scope, Exit.void), finalizer)
+          : undefined,
+    )
+  })

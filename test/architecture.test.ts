@@ -21,6 +21,8 @@ const ranks: Architecture.Ranks = {
   "core/kernel/Parking.ts": 0.6,
   "core/kernel/Places.ts": 0.7,
   "core/kernel/Line.ts": 0.8,
+  "core/kernel/Circuit.ts": 0.1,
+  "core/kernel/Gate.ts": 0.8,
 
   "core/Refusal.ts": 1,
   "core/Outcome.ts": 1.1,
@@ -38,6 +40,12 @@ const ranks: Architecture.Ranks = {
   "core/AdmissionSnapshot.ts": 3.3,
   "core/Drains.ts": 3.4,
   "core/Turnstile.ts": 3.5,
+  "core/GateRefused.ts": 3,
+  "core/GateOptions.ts": 3.1,
+  "core/GateVerdict.ts": 3.1,
+  "core/GateSnapshot.ts": 3.1,
+  "core/GateCalls.ts": 3.4,
+  "core/Wicket.ts": 3.5,
   "core/Owner.ts": 3,
   "core/Flight.ts": 3,
   "core/Admission.ts": 4,
@@ -68,7 +76,14 @@ const ranks: Architecture.Ranks = {
 }
 
 /** Nouns of core that users never need. */
-const internal: readonly string[] = ["core/Transition.ts", "core/Alarm.ts", "core/Drains.ts", "core/Turnstile.ts"]
+const internal: readonly string[] = [
+  "core/Transition.ts",
+  "core/Alarm.ts",
+  "core/Drains.ts",
+  "core/Turnstile.ts",
+  "core/GateCalls.ts",
+  "core/Wicket.ts",
+]
 
 /** Files of core with a `try`, each for a reason that stands beside it. */
 const tries: readonly string[] = ["core/Transition.ts"]

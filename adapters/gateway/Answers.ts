@@ -7,6 +7,7 @@
 import * as Duration from "effect/Duration"
 import type { AdmissionRefused } from "../../core/AdmissionRefused.ts"
 import type { DeadlineExceeded } from "../../core/Deadline.ts"
+import type { CircuitOpen, Saturated } from "../../core/GateRefused.ts"
 import type { InvalidRequest } from "../../core/Refusal.ts"
 import type { Fault } from "./Bodies.ts"
 import type { BadFraming, TooManyFields } from "./Framing.ts"
@@ -19,10 +20,12 @@ export type Refused =
   | AdmissionRefused
   | BadFraming
   | BadTarget
+  | CircuitOpen
   | DeadlineExceeded
   | Fault
   | InvalidRequest
   | NotGranted
+  | Saturated
   | TargetTooLong
   | TooManyFields
   | Unauthenticated
@@ -34,6 +37,7 @@ const statuses = {
   BadTarget: 400,
   BodyCut: 400,
   BodyTooLarge: 413,
+  CircuitOpen: 503,
   Closed: 503,
   DeadlineExceeded: 504,
   InvalidRequest: 400,
@@ -51,6 +55,7 @@ const statuses = {
 export const statusOf = (error: Refused): number => {
   switch (error._tag) {
     case "QueueFull":
+    case "Saturated":
       return error.scope === "tenant" ? 429 : 503
     case "WaitExpired":
       return error.bound === "deadline" ? 504 : 503
@@ -61,14 +66,17 @@ export const statusOf = (error: Refused): number => {
   }
 }
 
-/** Whole seconds, at least 1, where coming back later may help; `TooLate` knows how much later. */
+/** Whole seconds, at least 1, where coming back later may help; `TooLate` and `CircuitOpen` know how much later. */
 const retryAfter = (error: Refused): number | undefined => {
   switch (error._tag) {
     case "TooLate":
       return Math.max(1, Math.ceil(Duration.toSeconds(error.estimate) - Duration.toSeconds(error.remaining)))
+    case "CircuitOpen":
+      return Math.max(1, Math.ceil(Duration.toSeconds(error.retryAfter)))
     case "Closed":
     case "DeadlineExceeded":
     case "QueueFull":
+    case "Saturated":
     case "WaitExpired":
       return 1
     case "NeverFits":

@@ -4,10 +4,12 @@
  * One sleeper watches all of them. A body that moved no byte for `idle` is ended with the side that it waited for. Bytes
  * pass straight from stream to stream; nothing is buffered here.
  */
+import * as Clock from "effect/Clock"
 import * as Deferred from "effect/Deferred"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
+import * as Deadline from "../../core/Deadline.ts"
 import { Refusal } from "../../core/Refusal.ts"
 
 export type Side = "client" | "upstream"
@@ -62,6 +64,8 @@ export type Fault = BodyTooLarge | BodyStalled | BodyCut
 export interface Body {
   readonly stream: ReadableStream<Uint8Array>
   readonly done: Deferred.Deferred<void, Fault>
+  /** Whom it waits for; or, once it has ended, when that was, in monotonic nanoseconds. */
+  readonly state: () => { readonly waitsFor: Side | undefined; readonly endedNanos: number | undefined }
 }
 
 export interface Bodies {
@@ -80,6 +84,7 @@ const looks = 4
 export const make = (options: { readonly idle: Duration.Duration }): Effect.Effect<Bodies, never, Scope.Scope> =>
   Effect.gen(function* () {
     const live = new Set<Watched>()
+    const clock = yield* Clock.Clock
     yield* Effect.sync(() => live.forEach((body) => body.look(options.idle))).pipe(
       Effect.delay(Duration.divideUnsafe(options.idle, looks)),
       Effect.forever,
@@ -88,7 +93,7 @@ export const make = (options: { readonly idle: Duration.Duration }): Effect.Effe
     return {
       watch: (source, { from, maxBytes }) =>
         Effect.acquireRelease(
-          Effect.sync(() => new Watched(live, source, from, maxBytes)),
+          Effect.sync(() => new Watched({ live, clock }, source, from, maxBytes)),
           (body) => Effect.sync(() => body.cut()),
         ),
       live: Effect.sync(() => live.size),
@@ -100,6 +105,7 @@ class Watched implements Body {
   readonly done: Deferred.Deferred<void, Fault> = Deferred.makeUnsafe()
   readonly stream: ReadableStream<Uint8Array>
   readonly #live: Set<Watched>
+  readonly #clock: Clock.Clock
   readonly #from: Side
   readonly #maxBytes: number
   readonly #source: ReadableStreamDefaultReader<Uint8Array>
@@ -108,9 +114,16 @@ class Watched implements Body {
   #reading = false
   #moved = true
   #quiet = 0
+  #endedNanos: number | undefined
 
-  constructor(live: Set<Watched>, source: ReadableStream<Uint8Array>, from: Side, maxBytes: number) {
+  constructor(
+    { live, clock }: { readonly live: Set<Watched>; readonly clock: Clock.Clock },
+    source: ReadableStream<Uint8Array>,
+    from: Side,
+    maxBytes: number,
+  ) {
     this.#live = live
+    this.#clock = clock
     this.#from = from
     this.#maxBytes = maxBytes
     this.#source = source.getReader()
@@ -134,7 +147,16 @@ class Watched implements Body {
     this.#quiet = this.#moved ? 0 : this.#quiet + 1
     this.#moved = false
     if (this.#quiet < looks) return
-    this.#end(new BodyStalled({ waitedFor: this.#reading ? this.#from : this.#reader, idle }))
+    this.#end(new BodyStalled({ waitedFor: this.#awaited, idle }))
+  }
+
+  state(): ReturnType<Body["state"]> {
+    const endedNanos = this.#endedNanos
+    return { waitsFor: endedNanos === undefined ? this.#awaited : undefined, endedNanos }
+  }
+
+  get #awaited(): Side {
+    return this.#reading ? this.#from : this.#reader
   }
 
   get #reader(): Side {
@@ -160,6 +182,7 @@ class Watched implements Body {
 
   #end(fault: Fault | undefined): void {
     if (!this.#live.delete(this)) return
+    this.#endedNanos = Deadline.nowNanos(this.#clock)
     if (fault === undefined) this.#sink.close()
     else {
       this.#sink.error(fault)

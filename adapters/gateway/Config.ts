@@ -9,9 +9,11 @@ import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
 import { Buffer } from "node:buffer"
 import type { Options } from "../../core/AdmissionOptions.ts"
+import type { ProviderLimits } from "../../core/GateOptions.ts"
 import { Refusal } from "../../core/Refusal.ts"
 import * as ConfigFile from "./ConfigFile.ts"
 import type { Environment, Mistake } from "./ConfigRelations.ts"
+import * as Relations from "./ConfigRelations.ts"
 import type { Tenant, Token } from "./Tenants.ts"
 
 export interface Listen {
@@ -19,11 +21,17 @@ export interface Listen {
   readonly port: number
 }
 
+/** What is left out of the file is decided in `gateOf`. */
+export type Gate =
+  & ProviderLimits
+  & { readonly concurrency: number; readonly tenantConcurrency: number }
+
 /** `base` is where its paths begin, or `demo` for the one that the gateway serves itself. `timeout` bounds a whole call. */
 export interface Provider {
   readonly name: string
   readonly base: URL | "demo"
   readonly timeout: Duration.Duration
+  readonly gate: Gate
   readonly headers: ReadonlyArray<readonly [name: string, value: Redacted.Redacted]>
 }
 
@@ -98,7 +106,9 @@ const resolved = (file: ConfigFile.File, environment: Environment): Config => {
     identity: identityOf(file, tenants),
     tenants,
     providers: new Map(
-      Object.entries(file.providers).map(([name, provider]) => [name, providerOf(name, provider, environment)]),
+      Object.entries(file.providers).map((
+        [name, provider],
+      ) => [name, providerOf(name, provider, file.admission, environment)]),
     ),
     admission: { ...file.admission, weights: (tenant) => weights.get(tenant) ?? 1 },
     http: {
@@ -132,14 +142,46 @@ const identityOf = (file: ConfigFile.File, tenants: ReadonlyMap<string, Tenant>)
   return { by: "bearer", tokens }
 }
 
-const providerOf = (name: string, provider: ConfigFile.Provider, environment: Environment): Provider => ({
-  name,
-  base: provider.url === undefined ? "demo" : new URL(provider.url),
-  timeout: durationOf(provider.timeout, "30 seconds"),
-  headers: Object.entries(provider.headers ?? {}).map(([header, { env }]) =>
-    [header.toLowerCase(), Redacted.make(environment(env) ?? "", { label: env })] as const
-  ),
-})
+const providerOf = (
+  name: string,
+  provider: ConfigFile.Provider,
+  admission: ConfigFile.File["admission"],
+  environment: Environment,
+): Provider => {
+  const timeout = durationOf(provider.timeout, "30 seconds")
+  return {
+    name,
+    base: provider.url === undefined ? "demo" : new URL(provider.url),
+    timeout,
+    gate: gateOf(provider.gate ?? {}, admission, timeout),
+    headers: Object.entries(provider.headers ?? {}).map(([header, { env }]) =>
+      [header.toLowerCase(), Redacted.make(environment(env) ?? "", { label: env })] as const
+    ),
+  }
+}
+
+const maxProbe = Duration.minutes(10)
+
+/**
+ * A gate has no line, so that places below those of the Admission turn away what would have waited there: by default it
+ * has as many. Nothing is reserved, for the gateway's calls are all of one priority.
+ */
+const gateOf = (
+  gate: NonNullable<ConfigFile.Provider["gate"]>,
+  admission: ConfigFile.File["admission"],
+  timeout: Duration.Duration,
+): Gate => {
+  const { concurrency, tenantConcurrency } = Relations.placesOf(gate, admission)
+  return {
+    concurrency,
+    tenantConcurrency,
+    reservedControl: 0,
+    failureThreshold: gate.failureThreshold ?? 5,
+    recoveryAfter: durationOf(gate.recoveryAfter, "30 seconds"),
+    // The lease of a probe: a call is over by then, or it would be the longest of all.
+    maxElapsed: Duration.min(timeout, maxProbe),
+  }
+}
 
 /** What starts without a file: three tenants and the provider that the gateway serves itself. */
 export const embedded: ConfigFile.File = {
@@ -160,3 +202,12 @@ export const embedded: ConfigFile.File = {
   providers: { demo: { serves: "demo" } },
   admission: { maxRunning: 8, maxQueued: 256, maxQueuedPerTenant: 64 },
 }
+
+/** The embedded configuration with one more provider, which every tenant may use. */
+export const withProvider = (name: string, provider: ConfigFile.Provider): ConfigFile.File => ({
+  ...embedded,
+  tenants: Object.fromEntries(
+    Object.entries(embedded.tenants).map(([tenant, one]) => [tenant, { ...one, providers: [...one.providers, name] }]),
+  ),
+  providers: { ...embedded.providers, [name]: provider },
+})

@@ -16,6 +16,12 @@ export interface Provider {
   readonly url?: string
   readonly serves?: "demo"
   readonly timeout?: string
+  readonly gate?: {
+    readonly concurrency?: number
+    readonly tenantConcurrency?: number
+    readonly failureThreshold?: number
+    readonly recoveryAfter?: string
+  }
   readonly headers?: { readonly [name: string]: { readonly env: string } }
 }
 
@@ -116,6 +122,12 @@ const shape = Schema.Struct({
       url: opt(passing(isBase, "must be an http or https URL without user, query and fragment")),
       serves: opt(Schema.Literals(["demo"])),
       timeout: opt(span),
+      gate: opt(Schema.Struct({
+        concurrency: opt(whole(1, Relations.maxPlaces)),
+        tenantConcurrency: opt(whole(1, Relations.maxPlaces)),
+        failureThreshold: opt(whole(1, 1_000)),
+        recoveryAfter: opt(span),
+      })),
       headers: opt(Schema.Record(
         Schema.String,
         Schema.Struct({ env: matching(/^[A-Za-z_][A-Za-z0-9_]*$/, "must be the name of an environment variable") }),

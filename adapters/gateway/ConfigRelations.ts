@@ -16,6 +16,10 @@ export type Environment = (name: string) => string | undefined
 const name = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/
 const nameRule = "a name must be 1 to 64 letters, digits, . _ or -, and begin with a letter or digit"
 const maxTokens = 1_000
+/** As many gates as are kept. */
+export const maxProviders = 1_024
+/** What a gate can have. */
+export const maxPlaces = 4_096
 
 type Json = { readonly [key: string]: unknown }
 
@@ -26,13 +30,19 @@ const listOf = (value: unknown): ReadonlyArray<unknown> => Array.isArray(value) 
 /** All mistakes between places, in the order of tenants, providers, identity, limits. */
 export const mistakes = (json: unknown, environment: Environment): ReadonlyArray<Mistake> => {
   const file = objectOf(json)
+  const admission = objectOf(file["admission"])
+  const providers = Object.entries(objectOf(file["providers"]))
   return [
     ...ofTenants(file),
-    ...Object.entries(objectOf(file["providers"])).flatMap(([key, value]) =>
-      ofProvider(key, objectOf(value), environment)
-    ),
+    ...(providers.length > maxProviders
+      ? [{ path: "$.providers", rule: `must hold at most ${maxProviders} providers` }]
+      : []),
+    ...providers.flatMap(([key, value]) => [
+      ...ofProvider(key, objectOf(value), environment),
+      ...ofGate(`$.providers.${key}.gate`, objectOf(objectOf(value)["gate"]), admission),
+    ]),
     ...ofIdentity(file),
-    ...ofLimits(objectOf(file["admission"])),
+    ...ofLimits(admission),
     ...ofHttp(objectOf(file["http"])),
   ]
 }
@@ -87,6 +97,36 @@ const ofProvider = (key: string, provider: Json, environment: Environment): Read
   }
   return found
 }
+
+interface Places {
+  readonly concurrency?: number
+  readonly tenantConcurrency?: number
+}
+
+/** The places of a gate: as many as the Admission could ever fill, unless it has fewer of its own. */
+export const placesOf = (
+  gate: Places,
+  admission: { readonly [Limit in "maxRunning" | "maxPerProvider" | "maxPerTenant" | "maxPerPair"]?: number },
+): Required<Places> => {
+  const least = (...limits: ReadonlyArray<number | undefined>): number =>
+    Math.min(...limits.map((limit) => limit ?? Infinity))
+  const { maxRunning, maxPerProvider, maxPerTenant, maxPerPair } = admission
+  const concurrency = gate.concurrency ?? least(maxPlaces, maxRunning, maxPerProvider)
+  return {
+    concurrency,
+    tenantConcurrency: gate.tenantConcurrency ?? least(concurrency, maxPerTenant, maxPerPair),
+  }
+}
+
+const ofGate = (path: string, gate: Json, admission: Json): ReadonlyArray<Mistake> => {
+  const { concurrency } = placesOf(numbersOf(gate), numbersOf(admission))
+  const own = gate["tenantConcurrency"]
+  if (typeof own !== "number" || own <= concurrency) return []
+  return [{ path: `${path}.tenantConcurrency`, rule: `must be at most concurrency, which is ${concurrency}` }]
+}
+
+const numbersOf = (json: Json): { readonly [key: string]: number } =>
+  Object.fromEntries(Object.entries(json).filter((entry): entry is [string, number] => typeof entry[1] === "number"))
 
 const ofIdentity = (file: Json): ReadonlyArray<Mistake> => {
   const identity = objectOf(file["identity"])

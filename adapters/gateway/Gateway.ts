@@ -1,5 +1,5 @@
 /**
- * A started gateway: two listeners, one Admission, and what they share. It owns all of them until its scope closes, which
+ * A started gateway: two listeners, one Admission, a gate a provider, and what they share. It owns all of them until its scope closes, which
  * cuts what is still under way; `drain` is the way to end without that.
  */
 import * as Context from "effect/Context"
@@ -10,8 +10,11 @@ import type * as Scope from "effect/Scope"
 import * as Admission from "../../core/Admission.ts"
 import type { DrainReport } from "../../core/AdmissionSnapshot.ts"
 import * as Deadline from "../../core/Deadline.ts"
+import type { GateCapacity } from "../../core/GateRefused.ts"
+import * as ProviderGates from "../../core/ProviderGates.ts"
 import type { InvalidLimits, InvalidRequest } from "../../core/Refusal.ts"
 import * as Bodies from "./Bodies.ts"
+import * as CircuitLog from "./CircuitLog.ts"
 import type { Config, Identity } from "./Config.ts"
 import * as Handler from "./Handler.ts"
 import * as Operator from "./Operator.ts"
@@ -43,12 +46,14 @@ const keepAliveMillis = 5_000
 export const start = (
   config: Config,
   platform: Platform,
-): Effect.Effect<Gateway, InvalidLimits | ServeFailed, Scope.Scope> =>
+): Effect.Effect<Gateway, GateCapacity | InvalidLimits | InvalidRequest | ServeFailed, Scope.Scope> =>
   Effect.gen(function* () {
     const parts = { config, bodies: yield* Bodies.make({ idle: config.http.bodyIdle }), traffic: Traffic.make() }
-    const context = yield* Layer.build(layer(config, platform))
+    const circuits = yield* CircuitLog.make
+    const context = yield* Layer.build(layer(config, platform, circuits))
     const admission = Context.get(context, Admission.Admission)
-    const seen = { ...parts, admission, upstream: Context.get(context, Upstream.Upstream) }
+    const gates = Context.get(context, ProviderGates.ProviderGates)
+    const seen = { ...parts, admission, circuits, gates, upstream: Context.get(context, Upstream.Upstream) }
     const handler = yield* Effect.provide(Handler.make(parts), context)
     const common = {
       maxHeaderBytes: config.http.maxHeaderBytes,
@@ -69,9 +74,18 @@ export const start = (
 const layer = (
   config: Config,
   platform: Platform,
-): Layer.Layer<Admission.Admission | Tenants.Tenants | Upstream.Upstream, InvalidLimits> =>
+  circuits: CircuitLog.CircuitLog,
+): Layer.Layer<
+  Admission.Admission | ProviderGates.ProviderGates | Tenants.Tenants | Upstream.Upstream,
+  InvalidLimits
+> =>
   Layer.mergeAll(
     Admission.layer(config.admission),
+    ProviderGates.layer({
+      gate: (name) => ({ ...config.providers.get(name)?.gate, events: (event) => circuits.record(name, event) }),
+      // One for each that there is, so that none ever gives way to another.
+      maxGates: Math.max(1, config.providers.size),
+    }),
     Upstream.layer(platform),
     Layer.succeed(Tenants.Tenants, tenantsOf(config.identity, config.tenants)),
   )

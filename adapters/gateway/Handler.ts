@@ -1,22 +1,30 @@
 /**
  * The gateway as a WHATWG handler: one fiber a request, which owns the request's scope until the last byte is over.
  *
- * The scope holds, in the order they were taken: the place, the upload, the exchange with the provider, the response's
- * body. It closes when the last byte was taken by the server, when the client is gone, when the deadline comes, or on any
- * failure; then the exchange is ended first and the place given back last, so that the cap counts what still runs.
+ * The scope holds, in the order they were taken: the places in the Admission and in the provider's gate, the upload, the
+ * exchange with the provider, the response's body. It closes when the last byte was taken by the server, when the client is
+ * gone, when the deadline comes, or on any failure; then the exchange is ended first and the places given back last, so that
+ * the caps count what still runs.
  */
 import * as Cause from "effect/Cause"
 import * as Clock from "effect/Clock"
+import type * as Context from "effect/Context"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
+import type * as Scope from "effect/Scope"
 import { Admission } from "../../core/Admission.ts"
 import * as Deadline from "../../core/Deadline.ts"
+import type { GateCapacity } from "../../core/GateRefused.ts"
 import * as Outcome from "../../core/Outcome.ts"
+import type { GatePermit, ProviderGate } from "../../core/ProviderGate.ts"
+import { ProviderGates } from "../../core/ProviderGates.ts"
+import type { InvalidLimits, InvalidRequest } from "../../core/Refusal.ts"
 import * as Answers from "./Answers.ts"
 import type { Bodies } from "./Bodies.ts"
 import type { Config } from "./Config.ts"
 import * as HeaderFields from "./HeaderFields.ts"
+import * as Judgement from "./Judgement.ts"
 import type { Fields, Reply } from "./Message.ts"
 import * as Routes from "./Routes.ts"
 import { Tenants } from "./Tenants.ts"
@@ -50,56 +58,110 @@ interface Progress {
   begun: boolean
 }
 
-type Needs = Admission | Tenants | Upstream
+type Needs = Admission | ProviderGates | Tenants | Upstream
+type Inner = Parts & { readonly gates: ReadonlyMap<string, ProviderGate> }
 
-export const make = (parts: Parts): Effect.Effect<Handler, never, Needs> =>
-  Effect.map(Effect.context<Needs>(), (context): Handler => (request, info) =>
-    new Promise<Response>((resolve) => {
-      const progress: Progress = {
-        info,
-        answer: (response) => {
-          progress.begun = true
-          resolve(response)
-        },
-        tenant: undefined,
-        provider: undefined,
-        waitedMillis: undefined,
-        begun: false,
-      }
-      let leave = (): void => {}
-      const gone = (): void => leave()
-      // A request that is refused at once ends inside this call, so its listener is there before.
-      info.gone.addEventListener("abort", gone)
-      leave = Effect.runCallbackWith(context)(handle(parts, request, progress), {
-        onExit: (exit) => {
-          info.gone.removeEventListener("abort", gone)
-          settle(parts.traffic, progress, exit)
-        },
-      })
-      if (info.gone.aborted) gone()
-    }))
+/** The gate of every provider is made here, so that what is wrong with one shows before the first request. */
+export const make = (
+  parts: Parts,
+): Effect.Effect<Handler, GateCapacity | InvalidLimits | InvalidRequest, Needs> =>
+  Effect.gen(function* () {
+    const context = yield* Effect.context<Needs>()
+    const gates = new Map<string, ProviderGate>()
+    for (const name of parts.config.providers.keys()) gates.set(name, yield* (yield* ProviderGates).get(name))
+    return handler({ ...parts, gates }, context)
+  })
 
-const handle = Effect.fnUntraced(function* (parts: Parts, request: Request, progress: Progress) {
+const handler = (parts: Inner, context: Context.Context<Needs>): Handler => (request, info) =>
+  new Promise<Response>((resolve) => {
+    const progress: Progress = {
+      info,
+      answer: (response) => {
+        progress.begun = true
+        resolve(response)
+      },
+      tenant: undefined,
+      provider: undefined,
+      waitedMillis: undefined,
+      begun: false,
+    }
+    let leave = (): void => {}
+    const gone = (): void => leave()
+    // A request that is refused at once ends inside this call, so its listener is there before.
+    info.gone.addEventListener("abort", gone)
+    leave = Effect.runCallbackWith(context)(handle(parts, request, progress), {
+      onExit: (exit) => {
+        info.gone.removeEventListener("abort", gone)
+        settle(parts.traffic, progress, exit)
+      },
+    })
+    if (info.gone.aborted) gone()
+  })
+
+const handle = Effect.fnUntraced(function* (parts: Inner, request: Request, progress: Progress) {
   const { target, fields, peer } = progress.info
   const asked = { method: request.method, target, fields, peer }
   const route = yield* Routes.find(parts.config, yield* Tenants, asked, (tenant) => {
     progress.tenant = tenant
   })
   progress.provider = route.provider.name
-  yield* Effect.scoped(proxy(parts, request, progress, route)).pipe(
-    Deadline.enforce,
-    Deadline.within(route.provider.timeout),
-  )
+  yield* Effect.scoped(proxy(parts, request, progress, route)).pipe(Deadline.within(route.provider.timeout))
 }, Effect.tapCause((cause) => Cause.hasDies(cause) ? Effect.logError("a request met a defect", cause) : Effect.void))
 
 /** The order of a request. What is refused at one line has given back all that the lines above it took. */
-const proxy = Effect.fnUntraced(function* (parts: Parts, request: Request, progress: Progress, route: Routes.Route) {
-  // The place of `gate.peek`: an open circuit refuses here, before the line, and changes nothing.
+const proxy = Effect.fnUntraced(function* (parts: Inner, request: Request, progress: Progress, route: Routes.Route) {
+  const gate = parts.gates.get(route.provider.name)!
+  const ask = { tenant: route.tenant }
+  // Nobody waits in the line for a provider that is left alone.
+  yield* gate.peek(ask)
   yield* enter(progress, route)
-  // The place of `gate.tryEnter`: its refusal closes this scope, which gives the admission back.
-  const reply = yield* call(parts, request, progress, route)
-  yield* handOver(parts, progress, route, reply)
+  // Its refusal closes this scope, which gives the admission back.
+  const permit = yield* gate.tryEnter(ask)
+  yield* judged(gate, permit, route, (evidence, answered) =>
+    Effect.gen(function* () {
+      const reply = yield* call(parts, request, progress, route, evidence)
+      yield* answered(reply.status)
+      yield* handOver(parts, progress, route, reply)
+    }))
 })
+
+/**
+ * Runs a call to its last byte, bounds it by the deadline, and settles its permit when the exchange has ended.
+ *
+ * Settling gives the place back, so a call is settled at its end: the place counts what still runs, and a body that its
+ * provider cuts is a failure still. A probe alone is settled by its head. Everybody waits for its verdict, and the rest of
+ * its body takes as long as one client likes to read; the place lost to the count for that long is one, and the Admission
+ * counts it still.
+ */
+const judged = Effect.fnUntraced(function* <R>(
+  gate: ProviderGate,
+  permit: GatePermit,
+  { provider }: Routes.Route,
+  work: (
+    evidence: Judgement.Evidence,
+    answered: (status: number) => Effect.Effect<void>,
+  ) => Effect.Effect<void, Answers.Refused, R | Scope.Scope>,
+) {
+  const clock = yield* Clock.Clock
+  const evidence: Judgement.Evidence = {
+    askedNanos: Deadline.nowNanos(clock),
+    timeout: provider.timeout,
+    upload: undefined,
+    status: undefined,
+  }
+  const answered = (status: number): Effect.Effect<void> => {
+    evidence.status = status
+    return permit.probe ? told(gate, permit, Judgement.ofHead(status)) : Effect.void
+  }
+  yield* Effect.scoped(work(evidence, answered)).pipe(
+    Deadline.enforce,
+    Effect.onExit((exit) => told(gate, permit, Judgement.ofEnd(evidence, exit, Deadline.nowNanos(clock)))),
+  )
+})
+
+/** A probe that was settled by its head is over; its end adds nothing. */
+const told = (gate: ProviderGate, permit: GatePermit, verdict: Judgement.Verdict): Effect.Effect<void> =>
+  Effect.ignore(gate.settle(permit, verdict))
 
 const enter = Effect.fnUntraced(function* (progress: Progress, route: Routes.Route) {
   const admission = yield* Admission
@@ -115,12 +177,19 @@ const enter = Effect.fnUntraced(function* (progress: Progress, route: Routes.Rou
   )
 })
 
-const call = Effect.fnUntraced(function* (parts: Parts, request: Request, progress: Progress, route: Routes.Route) {
+const call = Effect.fnUntraced(function* (
+  parts: Parts,
+  request: Request,
+  progress: Progress,
+  route: Routes.Route,
+  evidence: Judgement.Evidence,
+) {
   const upstream = yield* Upstream
   const tenants = yield* Tenants
   const upload = request.body === null
     ? undefined
     : yield* parts.bodies.watch(request.body, { from: "client", maxBytes: parts.config.http.maxBodyBytes })
+  evidence.upload = upload
   const reply = upstream.exchange(route.provider, {
     method: request.method,
     path: route.path,

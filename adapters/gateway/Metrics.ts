@@ -12,7 +12,7 @@ type Sample = readonly [labels: Labels, value: number]
 
 /** Seconds and counts. With `tenants`, requests and waits are told by tenant. */
 export const render = (all: Overview, tenants: boolean): string =>
-  [...admission(all), ...traffic(all, tenants), ...own(all)].join("")
+  [...admission(all), ...gates(all), ...traffic(all, tenants), ...own(all)].join("")
 
 const admission = (all: Overview): ReadonlyArray<string> => {
   const now = all.admission
@@ -46,6 +46,53 @@ const caps = (limits: Overview["admission"]["limits"]): ReadonlyArray<Sample> =>
     ["provider", limits.maxPerProvider],
     ["pair", limits.maxPerPair],
   ] as const).flatMap(([account, limit]): ReadonlyArray<Sample> => limit === undefined ? [] : [[{ account }, limit]])
+
+/** Of every provider, whose names are the configuration's. */
+const gates = ({ gates }: Overview): ReadonlyArray<string> => {
+  const each = (type: string, name: string, help: string, of: (gate: Overview["gates"][number]) => Counts): string =>
+    family(
+      type,
+      `holdfast_gate_${name}`,
+      help,
+      gates.flatMap((gate) =>
+        Object.entries(of(gate)).map(([value, count]): Sample => [
+          { provider: gate.provider, ...(labelOf[name] === undefined ? {} : { [labelOf[name]]: value }) },
+          count,
+        ])
+      ),
+    )
+  return [
+    each("gauge", "limit", "Calls at once that a provider is given.", ({ concurrency }) => ({ concurrency })),
+    each("gauge", "held", "Calls that hold a place at a provider.", ({ held }) => ({ held })),
+    each("gauge", "circuit", "1 for the state that a circuit is in.", ({ circuit }) => ({
+      closed: Number(circuit === "closed"),
+      open: Number(circuit === "open"),
+      "half-open": Number(circuit === "half-open"),
+    })),
+    each("gauge", "retry_seconds", "What is left of an opening.", (gate) => ({ left: gate.retryAfterMillis / 1_000 })),
+    each("counter", "opened_total", "Times that a circuit opened.", ({ opened }) => ({ opened })),
+    each("counter", "granted_total", "Calls that got a place.", ({ granted }) => ({ granted })),
+    each("counter", "refused_total", "Calls refused a place, after the line.", ({ refusedOpen, saturated }) => ({
+      open: refusedOpen,
+      ...saturated,
+    })),
+    each("counter", "outcomes_total", "Calls by what they said of their provider.", (gate) => ({
+      success: gate.successes,
+      failure: gate.failures,
+      neutral: gate.neutral,
+      stale: gate.stale,
+    })),
+  ]
+}
+
+type Counts = { readonly [value: string]: number }
+
+/** The label that tells the counts of one family apart; none where there is one count. */
+const labelOf: { readonly [name: string]: string } = {
+  circuit: "state",
+  refused_total: "reason",
+  outcomes_total: "outcome",
+}
 
 const traffic = (all: Overview, tenants: boolean): ReadonlyArray<string> => {
   const requests = all.requests.map(({ tenant, provider, outcome, requests }): Sample => [

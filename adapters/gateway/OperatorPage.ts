@@ -15,6 +15,8 @@ h2 { font-size: 1rem; margin: 1.5rem 0 .25rem }
 <h1>holdfast</h1>
 <p id="state">asking …</p>
 <h2>Caps</h2><table id="caps"></table>
+<h2>Providers</h2><table id="gates"></table>
+<h2>Circuits</h2><table id="changes"></table>
 <h2>Classes</h2><table id="classes"></table>
 <h2>Holders and waiters</h2><table id="holders"></table>
 <h2>Requests</h2><table id="requests"></table>
@@ -35,6 +37,12 @@ const show = (all) => {
   fill("caps", ["limit", "value"], Object.entries(now.limits))
   fill("classes", ["class", "units held", "waiting"],
     Object.entries(now.classes).map(([name, one]) => [name, one.running, one.waiting]))
+  fill("gates", ["provider", "circuit", "tries again in ms", "failures in a row", "places held", "of", "refused"],
+    all.gates.map((one) => [one.provider, one.circuit, one.circuit === "open" ? one.retryAfterMillis : "–",
+      one.consecutiveFailures, one.held, one.concurrency,
+      one.refusedOpen + Object.values(one.saturated).reduce((sum, count) => sum + count, 0)]))
+  fill("changes", ["time", "provider", "circuit"], all.changes.slice(-20).reverse().map((one) =>
+    [new Date(one.atMillis).toLocaleTimeString(), one.provider, one.event]))
   fill("holders", ["tenant", "provider", "state", "class", "cost", "for ms"],
     all.holders.map((one) => [one.tenant, one.provider, one.state, one.priority, one.cost, one.ageMillis]))
   fill("requests", ["tenant", "provider", "outcome", "requests"],

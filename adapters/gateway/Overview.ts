@@ -7,7 +7,10 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import type { Admission } from "../../core/Admission.ts"
 import type { AdmissionSnapshot } from "../../core/AdmissionSnapshot.ts"
+import type { GateSnapshot } from "../../core/GateSnapshot.ts"
+import type { ProviderGates } from "../../core/ProviderGates.ts"
 import type { Bodies } from "./Bodies.ts"
+import type { Change, CircuitLog } from "./CircuitLog.ts"
 import type { Config } from "./Config.ts"
 import type { Row, Traffic, Waits } from "./Traffic.ts"
 import type { Upstream } from "./Upstream.ts"
@@ -16,6 +19,8 @@ export interface Parts {
   readonly config: Config
   readonly admission: Admission
   readonly bodies: Bodies
+  readonly circuits: CircuitLog
+  readonly gates: ProviderGates
   readonly traffic: Traffic
   readonly upstream: Upstream
 }
@@ -30,12 +35,27 @@ export interface Shown {
   readonly ageMillis: number
 }
 
+/** A provider's gate: the counts of its snapshot, what they are of, and its circuit in words. */
+export interface ShownGate extends Omit<GateSnapshot, "circuit"> {
+  readonly provider: string
+  readonly concurrency: number
+  readonly tenantConcurrency: number
+  /** An opening that is over still shows as open, with 0 to wait, until a call comes and is its probe. */
+  readonly circuit: "closed" | "open" | "half-open"
+  /** In a row, while it is closed. */
+  readonly consecutiveFailures: number
+  readonly retryAfterMillis: number
+}
+
 /** Everything at one moment. `holders` are the first 500 of them, and `holdersOmitted` says how many more there are. */
 export interface Overview {
   readonly admission: AdmissionSnapshot
   /** Connections to providers that are not closed yet, and bodies under way. */
   readonly upstream: { readonly open: number }
   readonly bodies: { readonly live: number }
+  readonly gates: ReadonlyArray<ShownGate>
+  /** The last hundred changes of circuits, oldest first. */
+  readonly changes: ReadonlyArray<Change>
   readonly providers: ReadonlyArray<string>
   readonly tenants: ReadonlyArray<string>
   readonly requests: ReadonlyArray<Row>
@@ -54,6 +74,8 @@ export const take = (parts: Parts): Effect.Effect<Overview> =>
       admission: yield* parts.admission.snapshot,
       upstream: { open: yield* parts.upstream.open },
       bodies: { live: yield* parts.bodies.live },
+      gates: yield* shownGates(parts),
+      changes: yield* parts.circuits.recent,
       providers: [...parts.config.providers.keys()],
       tenants: [...parts.config.tenants.keys()],
       requests: yield* parts.traffic.rows,
@@ -69,3 +91,23 @@ export const take = (parts: Parts): Effect.Effect<Overview> =>
       holdersOmitted: Math.max(0, holders.length - maxHolders),
     }
   })
+
+const shownGates = ({ config, gates }: Parts): Effect.Effect<ReadonlyArray<ShownGate>> =>
+  Effect.map(
+    gates.snapshotAll,
+    (all) =>
+      [...config.providers.values()].flatMap(({ name, gate: { concurrency, tenantConcurrency } }) => {
+        const snapshot = all.get(name)
+        if (snapshot === undefined) return []
+        const { circuit, ...counts } = snapshot
+        return [{
+          provider: name,
+          concurrency,
+          tenantConcurrency,
+          circuit: circuit.state,
+          consecutiveFailures: circuit.state === "closed" ? circuit.failures : 0,
+          retryAfterMillis: circuit.state === "open" ? Math.ceil(Duration.toMillis(circuit.retryAfter)) : 0,
+          ...counts,
+        }]
+      }),
+  )

@@ -11,6 +11,7 @@ import process from "node:process"
 import type { DrainReport } from "../../core/AdmissionSnapshot.ts"
 import * as Config from "./Config.ts"
 import * as Demo from "./Demo.ts"
+import * as DemoOutage from "./DemoOutage.ts"
 import * as Flags from "./Flags.ts"
 import * as Gateway from "./Gateway.ts"
 import * as Platform from "./Platform.ts"
@@ -21,10 +22,14 @@ const complain = (line: string): Effect.Effect<void> => Effect.sync(() => void p
 
 const environment = (name: string): string | undefined => process.env[name]
 
-const configOf = (flags: Flags.Flags): Effect.Effect<Config.Config, Config.InvalidConfig> =>
+const configOf = (
+  flags: Flags.Flags,
+  outage: DemoOutage.DemoOutage | undefined,
+): Effect.Effect<Config.Config, Config.InvalidConfig> =>
   Effect.gen(function* () {
+    const embedded = outage === undefined ? Config.embedded : Config.withProvider("flaky", outage.provider)
     const config = flags.config === undefined
-      ? yield* Config.decode(Config.embedded, environment)
+      ? yield* Config.decode(embedded, environment)
       : yield* Config.parse(yield* textOf(flags.config), environment)
     const otherwise = flags.demo ? 0 : undefined
     const port = flags.port ?? otherwise ?? config.gateway.port
@@ -47,14 +52,15 @@ const program = Effect.gen(function* () {
     yield* print(Flags.help.trimEnd())
     return 0
   }
-  const config = yield* configOf(flags)
   const platform = yield* Effect.promise(Platform.current)
+  const outage = flags.demo ? yield* DemoOutage.start(platform) : undefined
+  const config = yield* configOf(flags, outage)
   const signal = yield* Signals.listen
   const gateway = yield* Gateway.start(config, platform)
   yield* print(`gateway ${gateway.url}`)
   yield* print(`operator ${gateway.operatorUrl}`)
-  return yield* flags.demo
-    ? Effect.raceFirst(Demo.run(gateway, platform, print), Effect.andThen(signal, stop(config, gateway)))
+  return yield* outage !== undefined
+    ? Effect.raceFirst(Demo.run({ gateway, outage, platform, print }), Effect.andThen(signal, stop(config, gateway)))
     : Effect.andThen(signal, stop(config, gateway))
 })
 

@@ -109,13 +109,13 @@ const sumTo = (by: Units | undefined, last: Class): number => {
 export class Total<T extends Member<T>> extends Account<T> {
   /** Units held by asks that arrived in each class; they add up to `used`. */
   readonly units: Units = [0, 0, 0, 0]
-  readonly reserves: ReadonlyArray<number>
+  readonly reserves: Array<number>
   readonly #hasReserves: boolean
   withheld = 0
 
   constructor(cap: Cap, reserves: ReadonlyArray<number>) {
     super(cap)
-    this.reserves = reserves
+    this.reserves = [...reserves]
     this.#hasReserves = reserves.some((units) => units > 0)
   }
 

@@ -123,6 +123,20 @@ export class Line {
     return true
   }
 
+  /** Lets a running ask out of the line's hands with its units: whoever has it now gives them back, and says so. */
+  handOver(ask: Ask): void {
+    ask.state = LeaseState.Released
+    this.held.remove(ask)
+  }
+
+  /** Units that had been handed over are free again. */
+  freed(pair: Pair, arrival: Class, now: number): void {
+    if (this.waiting === 0) return
+    const accounts = pair.accountsOf(arrival)
+    for (let i = 0; i < accounts.length; i++) this.#places.open(accounts[i]!)
+    this.#decide(now)
+  }
+
   /** The caller has gone: a waiting ask leaves, a granted one passes its units on. False where there was neither. */
   leave(ask: WaitingAsk, now: number): boolean {
     const state = ask.state
@@ -292,9 +306,7 @@ export class Line {
     Ledger.refund(accounts, this.total, ask.arrival, ask.cost)
     this.held.remove(ask)
     this.keys.drop(ask.pair)
-    if (this.waiting === 0) return
-    for (let i = 0; i < accounts.length; i++) this.#places.open(accounts[i]!)
-    this.#decide(now)
+    this.freed(ask.pair, ask.arrival, now)
   }
 
   #depart(ask: WaitingAsk, now: number): void {

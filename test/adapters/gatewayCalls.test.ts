@@ -17,7 +17,8 @@ const configOf = (port: number): object => ({
     bravo: { tokens: [hashes.bravo], providers: ["up"] },
   },
   providers: {
-    up: { url: `http://127.0.0.1:${port}/base/`, timeout: "20 seconds" },
+    // Its faults are what is looked at here, one by one: a circuit would keep the later ones away.
+    up: { url: `http://127.0.0.1:${port}/base/`, timeout: "20 seconds", gate: { failureThreshold: 1_000 } },
     quick: { url: `http://127.0.0.1:${port}`, timeout: "400 millis" },
     dead: { url: "http://127.0.0.1:1" },
     keyed: { url: `http://127.0.0.1:${port}`, headers: { authorization: { env: "PROVIDER_KEY" } } },

@@ -13,12 +13,16 @@ import * as Bodies from "../../adapters/gateway/Bodies.ts"
 import * as Config from "../../adapters/gateway/Config.ts"
 import * as Flags from "../../adapters/gateway/Flags.ts"
 import * as Framing from "../../adapters/gateway/Framing.ts"
+import * as CircuitLog from "../../adapters/gateway/CircuitLog.ts"
 import * as HeaderFields from "../../adapters/gateway/HeaderFields.ts"
+import * as Judgement from "../../adapters/gateway/Judgement.ts"
 import * as Target from "../../adapters/gateway/Target.ts"
 import * as Tenants from "../../adapters/gateway/Tenants.ts"
 import * as Traffic from "../../adapters/gateway/Traffic.ts"
+import * as Upstream from "../../adapters/gateway/Upstream.ts"
 import * as Refused from "../../core/AdmissionRefused.ts"
 import * as Deadline from "../../core/Deadline.ts"
+import * as GateRefused from "../../core/GateRefused.ts"
 
 describe("a target", () => {
   it.effect.each([
@@ -110,6 +114,11 @@ describe("answers", () => {
   const table: ReadonlyArray<readonly [Answers.Refused, number, string | null]> = [
     [new Refused.QueueFull({ scope: "tenant", limit: 3 }), 429, "1"],
     [new Refused.QueueFull({ scope: "all", limit: 3 }), 503, "1"],
+    [new GateRefused.CircuitOpen({ retryAfter: Duration.millis(8_001), probing: false }), 503, "9"],
+    [new GateRefused.CircuitOpen({ retryAfter: Duration.zero, probing: true }), 503, "1"],
+    [new GateRefused.Saturated({ scope: "tenant" }), 429, "1"],
+    [new GateRefused.Saturated({ scope: "ordinary" }), 503, "1"],
+    [new GateRefused.Saturated({ scope: "provider" }), 503, "1"],
     [new Refused.NeverFits({ account: "total", cost: 2, limit: 1 }), 503, "60"],
     [new Refused.WaitExpired({ waited: second, bound: "maxWait", account: "total" }), 503, "1"],
     [new Refused.WaitExpired({ waited: second, bound: "deadline", account: "total" }), 504, "1"],
@@ -137,9 +146,9 @@ describe("answers", () => {
     }))
 
   it("tell durations in milliseconds and nothing but the error's own facts", () =>
-    assert.deepStrictEqual(Answers.factsOf(table[3]![0]), {
+    assert.deepStrictEqual(Answers.factsOf(table[8]![0]), {
       error: "WaitExpired",
-      message: table[3]![0].message,
+      message: table[8]![0].message,
       waitedMillis: 1_000,
       bound: "maxWait",
       account: "total",
@@ -217,6 +226,138 @@ describe("a configuration", () => {
       }, none),
       ({ admission }) => assert.deepStrictEqual(["alpha", "bravo"].map((name) => admission.weights?.(name)), [1, 7]),
     ))
+})
+
+describe("a provider's gate in a configuration", () => {
+  const decode = (gate: unknown, admission: object = { maxRunning: 50, maxPerProvider: 30, maxPerTenant: 20 }) =>
+    Config.decode({
+      ...Config.embedded,
+      tenants: { alpha: { tokens: Config.embedded.tenants["alpha"]!.tokens, providers: ["up"] } },
+      providers: { up: { url: "http://a/", timeout: "4 seconds", ...(gate === undefined ? {} : { gate }) } },
+      admission,
+    }, () => undefined)
+  const gateOf = (gate: unknown, admission?: object) =>
+    Effect.map(decode(gate, admission), ({ providers }) => providers.get("up")!.gate)
+
+  it.effect("has by default the places that the Admission could fill, and a probe's lease as long as a call", () =>
+    Effect.gen(function* () {
+      const { recoveryAfter, maxElapsed, ...rest } = yield* gateOf(undefined)
+      assert.deepStrictEqual(rest, {
+        concurrency: 30,
+        tenantConcurrency: 20,
+        reservedControl: 0,
+        failureThreshold: 5,
+      })
+      assert.deepStrictEqual([recoveryAfter, maxElapsed].map((each) => Deadline.millisOf(each!)), [30_000, 4_000])
+      const pair = yield* gateOf({}, { maxRunning: 9_000, maxPerPair: 3 })
+      assert.deepStrictEqual([pair.concurrency, pair.tenantConcurrency], [4_096, 3])
+      const own = yield* gateOf({ concurrency: 10, recoveryAfter: "1 second" })
+      assert.deepStrictEqual([own.concurrency, own.tenantConcurrency], [10, 10])
+    }))
+
+  it.effect.each(
+    [
+      [{ concurrency: 0 }, "$.providers.up.gate.concurrency"],
+      [{ concurrency: 4_097 }, "$.providers.up.gate.concurrency"],
+      [{ concurrency: 2, tenantConcurrency: 3 }, "$.providers.up.gate.tenantConcurrency"],
+      [{ tenantConcurrency: 31 }, "$.providers.up.gate.tenantConcurrency"],
+      [{ failureThreshold: 1.5 }, "$.providers.up.gate.failureThreshold"],
+      [{ recoveryAfter: "2 hours" }, "$.providers.up.gate.recoveryAfter"],
+      [{ recoverAfter: "2 seconds" }, "$.providers.up.gate.recoverAfter"],
+      [5, "$.providers.up.gate"],
+    ] as const,
+  )("%j is a mistake, told by its path", ([gate, path]) =>
+    Effect.map(
+      Effect.flip(decode(gate)),
+      ({ mistakes }) => assert.deepStrictEqual(mistakes.map((mistake) => mistake.path), [path]),
+    ))
+
+  it.effect("is one of 1,024 at most", () =>
+    Effect.map(
+      Effect.flip(Config.decode({
+        ...Config.embedded,
+        providers: Object.fromEntries(
+          Array.from({ length: 1_025 }, (_, i) => [i ? `p${i}` : "demo", { serves: "demo" }]),
+        ),
+      }, () => undefined)),
+      ({ message }) => assert.include(message, "$.providers: must hold at most 1024 providers"),
+    ))
+})
+
+describe("what a call says of its provider", () => {
+  const second = Duration.seconds(1)
+  const upload = (state: ReturnType<Bodies.Body["state"]>): Bodies.Body => ({
+    done: Deferred.makeUnsafe(),
+    stream: new ReadableStream(),
+    state: () => state,
+  })
+  const evidence = (more: Partial<Judgement.Evidence> = {}): Judgement.Evidence => ({
+    askedNanos: 0,
+    timeout: second,
+    upload: undefined,
+    status: undefined,
+    ...more,
+  })
+  const late = new Deadline.DeadlineExceeded({ elapsed: second })
+  const cut = (by: Bodies.Side) => new Bodies.BodyCut({ by })
+  const stalled = (waitedFor: Bodies.Side) => new Bodies.BodyStalled({ waitedFor, idle: second })
+  const unreachable = new Upstream.UpstreamFailed({ provider: "up", phase: "head", code: "ECONNREFUSED" })
+
+  it("a head says by its status alone", () =>
+    assert.deepStrictEqual(
+      [200, 204, 302, 400, 404, 429, 499, 500, 503, 599].map(Judgement.ofHead),
+      [...Array(3).fill("success"), ...Array(4).fill("neutral"), ...Array(3).fill("failure")],
+    ))
+
+  const waiting = { waitsFor: "client", endedNanos: undefined } as const
+  const table: ReadonlyArray<
+    readonly [string, Judgement.Verdict, Exit.Exit<void, Answers.Refused>, Partial<Judgement.Evidence>]
+  > = [
+    ["a call to its last byte", "success", Exit.void, { status: 200 }],
+    ["no connection", "failure", Exit.fail(unreachable), {}],
+    ["a body that the provider cut", "failure", Exit.fail(cut("upstream")), { status: 200 }],
+    ["a body that the provider left standing", "failure", Exit.fail(stalled("upstream")), { status: 200 }],
+    ["an upload that the provider does not read", "failure", Exit.fail(stalled("upstream")), {}],
+    ["an upload that its client cut", "neutral", Exit.fail(cut("client")), {}],
+    ["an upload that its client left standing", "neutral", Exit.fail(stalled("client")), {}],
+    ["an upload that is too large", "neutral", Exit.fail(new Bodies.BodyTooLarge({ limit: 1 })), {}],
+    ["a client that left before the head", "neutral", Exit.interrupt(), {}],
+    ["a client that left after a good head", "success", Exit.interrupt(), { status: 200 }],
+    ["a client that left after a bad head", "failure", Exit.interrupt(), { status: 500 }],
+    ["a client that reads too slowly", "success", Exit.fail(stalled("client")), { status: 200 }],
+    ["the deadline after a good head", "success", Exit.fail(late), { status: 200 }],
+    ["the deadline after half of the time", "failure", Exit.fail(late), { askedNanos: 5e8 }],
+    ["the deadline after less than half of it", "neutral", Exit.fail(late), { askedNanos: 5e8 + 1 }],
+    ["the deadline while the client uploads", "neutral", Exit.fail(late), { upload: upload(waiting) }],
+    ["the deadline while the provider should read", "failure", Exit.fail(late), {
+      upload: upload({ waitsFor: "upstream", endedNanos: undefined }),
+    }],
+    ["the deadline long after the upload", "failure", Exit.fail(late), {
+      upload: upload({ waitsFor: undefined, endedNanos: 4e8 }),
+    }],
+    ["the deadline just after the upload", "neutral", Exit.fail(late), {
+      upload: upload({ waitsFor: undefined, endedNanos: 6e8 }),
+    }],
+    ["a defect of ours", "neutral", Exit.die("bug"), {}],
+  ]
+  it.each(table)("%s: %s", (_, verdict, exit, facts) => {
+    assert.strictEqual(Judgement.ofEnd(evidence(facts), exit, 1e9), verdict)
+  })
+})
+
+describe("the log of circuits", () => {
+  it.effect("keeps the last hundred changes, with their times", () =>
+    Effect.gen(function* () {
+      const log = yield* CircuitLog.make
+      yield* TestClock.adjust("5 seconds")
+      for (let i = 0; i < 150; i++) log.record(`p${i}`, "opened")
+      const recent = yield* log.recent
+      assert.deepStrictEqual([recent.length, recent[0], recent.at(-1)?.provider], [
+        100,
+        { provider: "p50", event: "opened", atMillis: 5_000 },
+        "p149",
+      ])
+    }))
 })
 
 describe("a body under way", () => {

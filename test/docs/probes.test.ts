@@ -1,6 +1,6 @@
 /**
  * What README says of the modules of Effect that stand next to Admission, as programs that show it, and where it applies
- * the same program on Admission. What they say of starvation and of overtaking is in `test/hazard/starvation.test.ts`.
+ * the same program on Admission or on a gate. What they say of starvation and of overtaking is in `test/hazard/starvation.test.ts`.
  * When a new Effect fails one of these, the README is wrong about it: correct both.
  */
 import { describe, expect, it } from "@effect/vitest"
@@ -16,6 +16,7 @@ import * as Semaphore from "effect/Semaphore"
 import * as TestClock from "effect/testing/TestClock"
 import * as Admission from "../../core/Admission.ts"
 import * as Deadline from "../../core/Deadline.ts"
+import * as ProviderGate from "../../core/ProviderGate.ts"
 
 /** Lets every fiber run that can. */
 const settle = Effect.repeat(Effect.yieldNow, { times: 20 })
@@ -174,6 +175,15 @@ describe("CircuitBreaker", () => {
       const refused = yield* Effect.flip(execute(Effect.succeed("up")))
       expect(refused).toMatchObject({ reason: { _tag: "CircuitHalfOpen" } })
       yield* Fiber.interrupt(probe)
+
+      const gate = yield* ProviderGate.make({ failureThreshold: 1, recoveryAfter: "1 second", maxElapsed: "5 seconds" })
+      const ask = { tenant: "mail" }
+      yield* Effect.flip(gate.run(ask, Effect.fail("down")))
+      yield* TestClock.adjust("2 seconds")
+      const hung = yield* start(Effect.flip(gate.run(ask, Effect.never)))
+      yield* TestClock.adjust("6 seconds")
+      expect(yield* Fiber.join(hung)).toMatchObject({ _tag: "CallTimedOut" })
+      expect(yield* gate.run(ask, Effect.succeed("up"))).toBe("up")
     }).pipe(Effect.provide(CircuitBreaker.layerStoreMemory())))
 
   it.effect("does not bound how many calls run", () =>
@@ -184,5 +194,12 @@ describe("CircuitBreaker", () => {
       yield* Effect.replicateEffect(Effect.forkChild(call), 1_000)
       yield* settle
       expect(running).toBe(1_000)
+
+      running = 0
+      const gate = yield* ProviderGate.make({ concurrency: 8, reservedControl: 0, tenantConcurrency: 8 })
+      const bound = gate.run({ tenant: "mail" }, Effect.andThen(Effect.sync(() => running++), Effect.never))
+      yield* Effect.replicateEffect(Effect.forkChild(Effect.exit(bound)), 1_000)
+      yield* settle
+      expect(running).toBe(8)
     }).pipe(Effect.provide(CircuitBreaker.layerStoreMemory())))
 })

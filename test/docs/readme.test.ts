@@ -13,6 +13,8 @@ import * as Config from "../../adapters/gateway/Config.ts"
 import * as Admission from "../../core/Admission.ts"
 import { decode, type Options } from "../../core/AdmissionOptions.ts"
 import * as Deadline from "../../core/Deadline.ts"
+import * as ProviderGate from "../../core/ProviderGate.ts"
+import * as ProviderGates from "../../core/ProviderGates.ts"
 import * as Runtime from "../support/Runtime.ts"
 import * as Documents from "./Documents.ts"
 import * as Markdown from "./Markdown.ts"
@@ -188,6 +190,10 @@ const answers: Readonly<Record<string, Effect.Effect<string, unknown, Scope.Scop
   const on = <A, E, R>(body: (admission: Admission.Admission) => Effect.Effect<A, E, R>) => Effect.flatMap(one, body)
   const ask = { tenant: "one" }
   const settle = Effect.repeat(Effect.yieldNow, { times: 20 })
+  const opened = Effect.tap(
+    ProviderGate.make({ failureThreshold: 1 }),
+    (gate) => Effect.exit(gate.run({ tenant: "one" }, Effect.fail("down"))),
+  )
   const waited = <A>(first: Effect.Effect<A>, then: Effect.Effect<unknown>) =>
     Effect.gen(function* () {
       const fiber = yield* Effect.forkChild(first)
@@ -309,6 +315,50 @@ const answers: Readonly<Record<string, Effect.Effect<string, unknown, Scope.Scop
       expect([limits.maxRunning, limits.maxQueued, running]).toEqual([3, 1_024, 3])
       return found
     }),
+    "the circuit of a provider is open, or its probe is out": Effect.gen(function* () {
+      const gate = yield* opened
+      const first = yield* tag(gate.tryEnter(ask))
+      yield* TestClock.adjust("30 seconds")
+      yield* gate.tryEnter(ask)
+      const second = yield* Effect.flip(gate.tryEnter(ask))
+      expect(second).toMatchObject({ probing: true })
+      return [...new Set([first, second._tag])].join()
+    }),
+    "a gate has no place for the call": Effect.gen(function* () {
+      const gate = yield* ProviderGate.make({ concurrency: 3, reservedControl: 1, tenantConcurrency: 1 })
+      yield* gate.tryEnter(ask)
+      const tenant = yield* Effect.flip(gate.tryEnter(ask))
+      yield* gate.tryEnter({ tenant: "two" })
+      const ordinary = yield* Effect.flip(gate.tryEnter(ask))
+      yield* gate.tryEnter({ tenant: "three", priority: "control" })
+      const provider = yield* Effect.flip(gate.tryEnter({ tenant: "four", priority: "control" }))
+      expect([tenant, ordinary, provider]).toMatchObject([
+        { scope: "tenant" },
+        { scope: "ordinary" },
+        { scope: "provider" },
+      ])
+      return [...new Set([tenant, ordinary, provider].map(({ _tag }) => _tag))].join()
+    }),
+    "a call under `run` of a gate took longer than `maxElapsed`": Effect.flatMap(
+      ProviderGate.make({ maxElapsed: 10 }),
+      (gate) => waited(Effect.orDie(tag(gate.run(ask, Effect.sleep("1 minute")))), TestClock.adjust(10)),
+    ),
+    "a permit of a gate is settled twice, or at another gate": Effect.gen(function* () {
+      const [gate, other] = [yield* ProviderGate.make({}), yield* ProviderGate.make({})]
+      const permit = yield* gate.tryEnter(ask)
+      const foreign = yield* tag(other.settle(permit, "success"))
+      yield* gate.settle(permit, "success")
+      const { granted, held, successes } = yield* gate.snapshot
+      expect([granted, held, successes]).toEqual([1, 0, 1])
+      return [...new Set([foreign, yield* tag(gate.settle(permit, "success"))])].join()
+    }),
+    "as many gates as may be are in use": Effect.gen(function* () {
+      const gates = yield* ProviderGates.make({ maxGates: 1 })
+      yield* (yield* gates.get("mail")).tryEnter(ask)
+      const found = yield* tag(gates.get("sms"))
+      expect([...(yield* gates.snapshotAll).keys()]).toEqual(["mail"])
+      return found
+    }),
   }
 })()
 
@@ -402,6 +452,8 @@ describe("the gateway's part", () => {
       "`BodyStalled` by the upstream": { waitedFor: "upstream" },
       "`QueueFull` of the tenant": { scope: "tenant" },
       "`QueueFull` in all": { scope: "all" },
+      "`Saturated` by the tenant": { scope: "tenant" },
+      "`Saturated` by all": { scope: "ordinary" },
       "`WaitExpired` by `maxWait`": { bound: "maxWait" },
       "`WaitExpired` by deadline": { bound: "deadline" },
     }

@@ -90,8 +90,7 @@ describe("the ledger", () => {
             if (k !== undefined) expect(above).toEqual({ name: "total", limit: allowed(k) - drop, use: from(k) })
             else if (from(0) + withheld > each.to) {
               expect(above).toEqual({ name: "total", limit: each.to, use: from(0) + withheld })
-            }
-            else expect(above).toBe(undefined)
+            } else expect(above).toBe(undefined)
             if (above === undefined && drop > 0) total.cap.limit = each.to
           }
           for (const [at, account] of accounts.entries()) {

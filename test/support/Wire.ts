@@ -226,6 +226,21 @@ export const eventually = async <A>(get: () => Promise<A>, passes: (answer: A) =
   }
 }
 
+/** A provider's gate, as the operator sees it. */
+export interface Gate {
+  readonly provider: string
+  readonly circuit: "closed" | "open" | "half-open"
+  readonly consecutiveFailures: number
+  readonly retryAfterMillis: number
+  readonly held: number
+  readonly granted: number
+  readonly successes: number
+  readonly failures: number
+  readonly neutral: number
+  readonly stale: number
+  readonly opened: number
+}
+
 /** What the operator's `/snapshot` says. */
 export interface Overview {
   readonly admission: {
@@ -236,6 +251,8 @@ export interface Overview {
   }
   readonly upstream: { readonly open: number }
   readonly bodies: { readonly live: number }
+  readonly gates: readonly Gate[]
+  readonly changes: readonly { readonly provider: string; readonly event: string; readonly atMillis: number }[]
   readonly requests: readonly {
     readonly tenant?: string
     readonly provider?: string
@@ -251,7 +268,8 @@ export const overview = async (operatorPort: number): Promise<Overview> =>
 export const quiet = (operatorPort: number): Promise<Overview> =>
   eventually(
     () => overview(operatorPort),
-    ({ admission, bodies, upstream }) =>
+    ({ admission, bodies, gates, upstream }) =>
       admission.running + admission.waiting + bodies.live + upstream.open === 0 &&
+      gates.every(({ held }) => held === 0) &&
       admission.granted === admission.released,
   )

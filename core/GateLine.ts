@@ -1,0 +1,235 @@
+/**
+ * A waiting line in front of a provider gate, for callers who would rather wait a little than be told that it is full.
+ *
+ * It stands on the kernel's line and charges the gate's own places: higher priorities first, turns between tenants,
+ * ageing at half of the time. While somebody waits the gate itself answers `Saturated`, except to the line. An open
+ * circuit is never waited out: who asks, or waits when it opens, gets `CircuitOpen`. It owns those who wait, no permit.
+ */
+import type * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import type * as Fiber from "effect/Fiber"
+import type * as Scope from "effect/Scope"
+import * as Refused from "./AdmissionRefused.ts"
+import { Alarm } from "./Alarm.ts"
+import * as Deadline from "./Deadline.ts"
+import type { Lease as Place } from "./GateCalls.ts"
+import { onlyKnown, or } from "./GateOptions.ts"
+import { type CircuitOpen, circuitOpen } from "./GateRefused.ts"
+import type { Pair } from "./kernel/Ask.ts"
+import * as LeaseState from "./kernel/LeaseState.ts"
+import type { Class } from "./kernel/Ledger.ts"
+import { Line } from "./kernel/Line.ts"
+import * as Lease from "./Lease.ts"
+import * as Limit from "./Limits.ts"
+import { type Answer, awaitAnswer, interruptWaiter, Ticket } from "./Permit.ts"
+import type { GateAsk, GatePermit, ProviderGate } from "./ProviderGate.ts"
+import { permitOf } from "./ProviderGate.ts"
+import { InvalidLimits, InvalidRequest } from "./Refusal.ts"
+import { Transition } from "./Transition.ts"
+import { type Asked, type Observer, type Wicket, wicketOf } from "./Wicket.ts"
+
+export interface Options {
+  /** Asks that wait at most, 1 to 1,024; 128 by default. */
+  readonly maxQueued?: number | undefined
+  /** The longest wait, above 0 and at most 1 minute; 5 seconds by default. The fiber's Deadline may end it earlier. */
+  readonly maxWait?: Duration.Input | undefined
+}
+
+export type Refusal = CircuitOpen | Refused.QueueFull | Refused.WaitExpired | InvalidRequest
+
+export interface GateLine {
+  /** Waits for its turn and takes a place, which the scope gives back without judgement; `gate.settle` judges it. */
+  readonly enter: (ask: GateAsk) => Effect.Effect<GatePermit, Refusal, Scope.Scope>
+  /** Asks that wait. */
+  readonly waiting: Effect.Effect<number>
+}
+
+const system = "GateLine"
+
+const known = { maxQueued: true, maxWait: true } satisfies Record<keyof Options, true>
+
+/** The one line of a gate; a gate that has one already is refused. */
+export const make = (gate: ProviderGate, options: Options = {}): Effect.Effect<GateLine, InvalidLimits> =>
+  Effect.gen(function* () {
+    yield* onlyKnown(options, known, system)
+    const maxQueued = yield* Effect.fromResult(
+      Limit.count(system, "maxQueued", or(options.maxQueued, 128), { min: 1, max: 1_024 }),
+    )
+    const maxWait = yield* Effect.fromResult(
+      Limit.duration(system, "maxWait", or(options.maxWait, "5 seconds"), 60_000),
+    )
+    return yield* Effect.withFiber((fiber) => {
+      const wicket = wicketOf(gate)
+      if (wicket !== undefined && wicket.line === undefined) {
+        return Effect.succeed(service(new Queue(wicket, maxQueued, maxWait * 1e6, fiber)))
+      }
+      const rule = "a gate of this library without a line"
+      return Effect.fail(new InvalidLimits({ system, limit: "gate", rule, value: gate }))
+    })
+  })
+
+const service = (queue: Queue): GateLine => ({
+  enter: (ask) =>
+    Lease.scoped({
+      empty: (): Standing => ({ ticket: undefined, entry: undefined }),
+      take: (standing, scope) => Effect.withFiber((fiber) => queue.take(standing, ask, fiber, scope)),
+      leave: (standing) => queue.leave(standing),
+    }),
+  waiting: Effect.sync(() => queue.waiting),
+})
+
+/** A caller that waits, and then the place it has. */
+interface Standing extends Place {
+  ticket: Ticket | undefined
+}
+
+class Queue implements Observer {
+  readonly #wicket: Wicket
+  readonly #line: Line
+  readonly #maxWaitNanos: number
+  readonly #alarm: Alarm
+  readonly #transition: Transition<Ticket>
+  readonly #standings = new WeakMap<Ticket, Standing>()
+
+  constructor(wicket: Wicket, maxQueued: number, maxWaitNanos: number, fiber: Fiber.Fiber<unknown, unknown>) {
+    this.#wicket = wicket
+    this.#maxWaitNanos = maxWaitNanos
+    const { keys, total } = wicket.gate
+    this.#line = new Line(keys, total, { maxQueued, maxQueuedPerTenant: maxQueued, maxBypass: total.cap.limit })
+    const { context } = fiber
+    this.#alarm = new Alarm({
+      clock: wicket.clock,
+      context,
+      ring: () => {
+        this.#line.expire(wicket.now())
+        this.tell()
+      },
+    })
+    this.#transition = new Transition({
+      delivery: this.#line.answers as never,
+      perform: (ticket) => this.#tell(ticket),
+      context,
+    })
+    wicket.line = this
+  }
+
+  get isWaiting(): boolean {
+    return this.#line.waiting > 0
+  }
+
+  get waiting(): number {
+    return this.#line.waiting
+  }
+
+  take(
+    standing: Standing,
+    ask: GateAsk,
+    fiber: Fiber.Fiber<unknown, unknown>,
+    scope: Scope.Closeable,
+  ): Effect.Effect<GatePermit, Refusal> {
+    const wicket = this.#wicket
+    const asked = wicket.asked(ask)
+    if (asked instanceof InvalidRequest) return Effect.fail(asked)
+    const shut = wicket.peek()
+    if (shut !== undefined) return Effect.fail(wicket.turnedAway(shut))
+    const now = wicket.now()
+    const deadline = fiber.getRef(Deadline.Current)
+    const due = deadline === undefined ? Infinity : Deadline.onClock(deadline, wicket.clock)
+    if (!(due > now)) return Effect.fail(this.#tooOld(asked))
+    // Nobody is overtaken, and some places that a gate may lend are no line's to give.
+    if (!this.isWaiting && wicket.enterFirst(standing, asked)) {
+      return Effect.succeed(permitOf(wicket, standing.entry!, scope))
+    }
+    const ticket = new Ticket(wicket.pairOf(asked), asked.arrival, 1)
+    const patience = now + this.#maxWaitNanos
+    ticket.byDeadline = due < patience
+    ticket.dueNanos = Math.min(due, patience)
+    ticket.body = Effect.sync(() => permitOf(wicket, standing.entry!, scope))
+    return this.#stand(ticket, standing, now)
+  }
+
+  #stand(ticket: Ticket, standing: Standing, now: number): Effect.Effect<GatePermit, Refusal> {
+    standing.ticket = ticket
+    this.#standings.set(ticket, standing)
+    const verdict = this.#line.ask(ticket, now, true)
+    if (ticket.state === LeaseState.Held) this.#adopt(ticket)
+    // Refused or not, it has made way for those whose time was over.
+    this.tell()
+    if (verdict?.kind === "full") return Effect.fail(Refused.fromVerdict(verdict, 1))
+    return ticket.state === LeaseState.Released ? ticket.body as Effect.Effect<GatePermit> : awaitAnswer(ticket)
+  }
+
+  /** The caller is through: a place goes back without judgement, and who still waits leaves. */
+  leave(standing: Standing): void {
+    const { ticket } = standing
+    if (standing.entry !== undefined) return void this.#wicket.leave(standing)
+    if (ticket === undefined || !this.#line.leave(ticket, this.#wicket.now())) return
+    interruptWaiter({ ask: ticket })
+    this.tell()
+  }
+
+  freed(pair: Pair | undefined, arrival: Class): void {
+    if (!this.isWaiting) return
+    const now = this.#wicket.now()
+    if (pair === undefined) this.#line.expire(now)
+    else this.#line.freed(pair, arrival, now)
+  }
+
+  opened(): void {
+    if (this.isWaiting) this.#line.refuseAll(this.#wicket.now())
+  }
+
+  tell(): void {
+    this.#alarm.set(this.#line.nextDue)
+    this.#transition.flush()
+  }
+
+  /** The place passes from the line to the gate, with the circuit's leave. */
+  #adopt(ticket: Ticket): void {
+    this.#line.handOver(ticket)
+    this.#wicket.adopt(this.#standings.get(ticket)!, ticket.pair, ticket.arrival)
+  }
+
+  #hand(ticket: Ticket): Answer | undefined {
+    const now = this.#wicket.now()
+    switch (ticket.state) {
+      case LeaseState.Granted: {
+        this.#line.deliver(ticket)
+        const shut = this.#wicket.peek()
+        if (shut === undefined) {
+          this.#adopt(ticket)
+          return ticket.body
+        }
+        // Between its grant and now the circuit opened, or another one became the probe.
+        this.#line.giveBack(ticket, now)
+        return Effect.fail(this.#wicket.turnedAway(shut))
+      }
+      case LeaseState.Expired:
+        return Effect.fail(this.#expired(ticket, ticket.sinceNanos, now, ticket.byDeadline ? "deadline" : "maxWait"))
+      case LeaseState.Refused:
+        // It was open when it refused those in line, whatever has become of it since.
+        return Effect.fail(
+          this.#wicket.turnedAway(this.#wicket.peek() ?? circuitOpen({ retryNanos: 0, probing: false })),
+        )
+      default:
+        return undefined
+    }
+  }
+
+  #tell(ticket: Ticket): void {
+    const answer = this.#hand(ticket)
+    if (answer === undefined) return
+    if (ticket.resume === undefined) ticket.answer = answer
+    else ticket.resume(answer)
+  }
+
+  #tooOld({ arrival, pair }: Asked): Refused.WaitExpired {
+    const account = pair === undefined ? "total" : this.#line.shortOf(new Ticket(pair, arrival, 1))
+    return new Refused.WaitExpired({ waited: Deadline.nanos(0), bound: "deadline", account })
+  }
+
+  #expired(ticket: Ticket, since: number, now: number, bound: "deadline" | "maxWait"): Refused.WaitExpired {
+    const waited = Deadline.nanos(now - since)
+    return new Refused.WaitExpired({ waited, bound, account: this.#line.shortOf(ticket) })
+  }
+}

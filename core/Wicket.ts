@@ -1,0 +1,266 @@
+/**
+ * The one state of a provider gate: its places, its circuit, and the calls in flight. Each method is one step, followed
+ * by whatever the step left to be told.
+ *
+ * It owns the calls of `run`, which alone have fibers and a timer, and the events that have not been told yet.
+ */
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
+import type * as Fiber from "effect/Fiber"
+import { priorities } from "./AdmissionOptions.ts"
+import { BelowUse } from "./AdmissionRefused.ts"
+import * as Deadline from "./Deadline.ts"
+import { GateCalls, type Lease } from "./GateCalls.ts"
+import type { Complete, Settings } from "./GateOptions.ts"
+import * as Refused from "./GateRefused.ts"
+import { type Totals, totals } from "./GateSnapshot.ts"
+import type { Judge } from "./GateVerdict.ts"
+import type { Pair } from "./kernel/Ask.ts"
+import type { CircuitEvent } from "./kernel/Circuit.ts"
+import { Delivery } from "./kernel/Delivery.ts"
+import { type Entry, Gate, type GateRules, type Verdict } from "./kernel/Gate.ts"
+import type { Class } from "./kernel/Ledger.ts"
+import * as Limit from "./Limits.ts"
+import { arrivalOf } from "./Permit.ts"
+import { InvalidRequest } from "./Refusal.ts"
+import { Transition } from "./Transition.ts"
+
+const wickets = new WeakMap<object, Wicket>()
+
+/** The state behind a gate, for the nouns that stand on one; undefined for anything else. */
+export const wicketOf = (gate: object): Wicket | undefined => wickets.get(gate)
+
+export const register = <G extends object>(gate: G, wicket: Wicket): G => {
+  wickets.set(gate, wicket)
+  return gate
+}
+
+/** Who asks, and how urgently. */
+export interface Caller {
+  readonly tenant: string
+  readonly priority?: string | undefined
+}
+
+/** A caller that keeps every rule, with the record of its tenant if there is one. */
+export interface Asked {
+  readonly tenant: string
+  readonly pair: Pair | undefined
+  readonly arrival: Class
+}
+
+/** The line in front of a gate. `freed` and `opened` come in the step itself, `tell` after it. */
+export interface Observer {
+  readonly isWaiting: boolean
+  /** There is more room: the places of a call, or with no pair that of a lower reserve. */
+  readonly freed: (pair: Pair | undefined, arrival: Class) => void
+  readonly opened: () => void
+  /** The step is over: whoever it answered may be told. */
+  readonly tell: () => void
+}
+
+export class Wicket {
+  readonly clock: Clock.Clock
+  readonly gate: Gate
+  readonly counted: Totals = totals()
+  readonly calls: GateCalls
+  readonly #events = new Delivery<CircuitEvent>()
+  readonly #transition: Transition<CircuitEvent>
+  readonly #listening: boolean
+  #limits: Complete
+  /** The line in front of the gate, if there is one. */
+  line: Observer | undefined = undefined
+
+  constructor(settings: Settings, fiber: Fiber.Fiber<unknown, unknown>) {
+    const { events, limits } = settings
+    this.clock = fiber.getRef(Clock.Clock)
+    const { context } = fiber
+    this.#limits = limits
+    this.#listening = events !== undefined
+    this.gate = new Gate(limits, {
+      ...circuitRules(limits),
+      applyStale: settings.staleOutcomes === "apply",
+      reservedForTenantControl: settings.reservedForTenantControl,
+      reservedProbe: settings.reservedProbe,
+    })
+    this.calls = new GateCalls({
+      clock: this.clock,
+      context,
+      desk: {
+        settle: (entry, verdict) => this.settle(entry, verdict),
+        fail: (entry, dueNanos) => {
+          this.counted.timedOut++
+          this.#judge(entry, "failure", dueNanos)
+        },
+        tell: () => this.#tell(),
+        leave: (lease) => this.leave(lease),
+      },
+    })
+    this.#transition = new Transition({
+      delivery: this.#events,
+      // What the sink throws is its own affair.
+      perform: (event) => void Effect.runSyncExit(Effect.sync(() => events?.(event))),
+      context,
+    })
+  }
+
+  /** Who asks, checked; the record of a tenant that is not known is made only once it is let in. */
+  asked({ priority, tenant }: Caller): Asked | InvalidRequest {
+    const arrival = arrivalOf(priority)
+    if (arrival === undefined) {
+      return new InvalidRequest({ field: "priority", rule: `one of ${priorities.join(", ")}`, value: priority })
+    }
+    const pair = this.gate.keys.find(tenant, undefined)
+    return (pair === undefined ? Limit.key("tenant", tenant) : undefined) ?? { tenant, pair, arrival }
+  }
+
+  /** The record of an ask that was checked in this very step, made where there is none. */
+  pairOf({ pair, tenant }: Asked): Pair {
+    return pair ?? this.gate.keys.make(tenant, undefined, 1)
+  }
+
+  /** Check 1 alone, as {@link enter} would answer it now. It changes nothing. */
+  peek(): Refused.CircuitOpen | undefined {
+    const shut = this.gate.circuit.isClosed ? undefined : this.gate.circuit.shut(this.now())
+    return shut === undefined ? undefined : Refused.circuitOpen(shut)
+  }
+
+  /** Takes a place at once, or says why not; those who wait in line go first. */
+  enter(lease: Lease, asked: Asked): Refused.CircuitOpen | Refused.Saturated | undefined {
+    const now = this.#gateTime()
+    const refusal = this.gate.refusal(asked.pair, asked.arrival, now) ??
+      (this.line?.isWaiting === true ? queued : undefined)
+    if (refusal === undefined) {
+      this.#take(lease, asked, now)
+      return undefined
+    }
+    if (refusal.kind === "open") return this.turnedAway(Refused.circuitOpen(refusal.shut))
+    this.counted.saturated[refusal.scope]++
+    return new Refused.Saturated({ scope: refusal.scope })
+  }
+
+  /** Takes a place for somebody in line, before whom nobody waits; false, and no change, where there is none. */
+  enterFirst(lease: Lease, asked: Asked): boolean {
+    const now = this.#gateTime()
+    if (this.gate.refusal(asked.pair, asked.arrival, now) !== undefined) return false
+    this.#take(lease, asked, now)
+    return true
+  }
+
+  /** Lets by a call that the line has charged. */
+  adopt(lease: Lease, pair: Pair, arrival: Class): void {
+    this.#granted(lease, this.gate.adopt(pair, arrival, this.#gateTime()))
+  }
+
+  /** Counts a refusal of the circuit. */
+  turnedAway(refusal: Refused.CircuitOpen): Refused.CircuitOpen {
+    this.counted.refusedOpen++
+    return refusal
+  }
+
+  /** Ends an entry with a verdict: the circuit is judged, then the places go back, in one step. False where it was over. */
+  settle(entry: Entry, verdict: Verdict): boolean {
+    if (entry.judged || !entry.held) return false
+    this.#judge(entry, verdict, verdict === "failure" ? this.now() : 0)
+    this.#leave(entry)
+    return true
+  }
+
+  /** The caller is through: what was not settled is given back without judgement. Silent twice. */
+  leave({ entry }: Lease): undefined {
+    if (entry === undefined || !entry.held) return undefined
+    if (!entry.judged) this.#judge(entry, "neutral", 0)
+    this.#leave(entry)
+    return undefined
+  }
+
+  /** Runs `work` in a child fiber, which a call that ends at once never waits for, and bounds it by `maxElapsed`. */
+  call<A, E, R>(
+    lease: Lease,
+    work: Effect.Effect<A, E, R>,
+    fiber: Fiber.Fiber<unknown, unknown>,
+    judge: Judge<E> | undefined,
+  ): Effect.Effect<A, E | Refused.CallTimedOut> {
+    return this.calls.start(lease, work, fiber, { judge, maxNanos: this.#limits.maxElapsedMillis * 1e6 })
+  }
+
+  /** Lowers all that are given or none: a limit only falls, and not below its use. */
+  lower(next: Complete): BelowUse | undefined {
+    const above = this.gate.firstAbove(next)
+    if (above !== undefined) return new BelowUse({ account: above.name, limit: above.limit, use: above.use })
+    this.#limits = next
+    this.gate.lower(next, circuitRules(next))
+    // Where less is reserved there is more for ordinary work.
+    this.line?.freed(undefined, 2)
+    this.#tell()
+    return undefined
+  }
+
+  /** True where nothing would be lost with it: it holds no call, and its circuit has nothing to remember. */
+  get isSpare(): boolean {
+    return this.gate.total.used === 0 && this.gate.circuit.isClosed && this.line?.isWaiting !== true
+  }
+
+  get limits(): Complete {
+    return this.#limits
+  }
+
+  now(): number {
+    return Deadline.nowNanos(this.clock)
+  }
+
+  /** A closed circuit asks no clock. */
+  #gateTime(): number {
+    return this.gate.circuit.isClosed ? 0 : this.now()
+  }
+
+  #take(lease: Lease, asked: Asked, now: number): void {
+    this.#granted(lease, this.gate.enter(this.pairOf(asked), asked.arrival, now))
+  }
+
+  #granted(lease: Lease, entry: Entry): void {
+    lease.entry = entry
+    this.counted.granted++
+    if (!entry.pass.probe) return
+    this.#publish("probing")
+    this.#tell()
+  }
+
+  #judge(entry: Entry, verdict: Verdict, now: number): void {
+    this.#count(verdict, this.gate.circuit.isCurrent(entry.pass))
+    const event = this.gate.judge(entry, verdict, now)
+    if (event !== undefined) this.#publish(event)
+  }
+
+  #count(verdict: Verdict, current: boolean): void {
+    if (verdict === "neutral") this.counted.neutral++
+    else if (!current) this.counted.stale++
+    else if (verdict === "success") this.counted.successes++
+    else this.counted.failures++
+  }
+
+  #leave(entry: Entry): void {
+    if (this.gate.leave(entry)) this.line?.freed(entry.pair, entry.arrival)
+    this.#tell()
+  }
+
+  #tell(): void {
+    this.#transition.flush()
+    this.line?.tell()
+  }
+
+  #publish(event: CircuitEvent): void {
+    if (event === "opened" || event === "reopened") this.counted.opened++
+    // Nobody waits out an opening, nor a probe.
+    if (event !== "closed") this.line?.opened()
+    if (this.#listening) this.#events.add(event)
+  }
+}
+
+/** Those in line go before whoever asks the gate itself. */
+const queued = { kind: "full", scope: "provider" } as const
+
+const circuitRules = (limits: Complete): Pick<GateRules, "failureThreshold" | "recoveryNanos" | "probeNanos"> => ({
+  failureThreshold: limits.failureThreshold,
+  recoveryNanos: limits.recoveryMillis * 1e6,
+  probeNanos: limits.maxElapsedMillis * 1e6,
+})

@@ -1,0 +1,94 @@
+/** The bounded set of gates by key. */
+import { assert, describe, it } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import * as TestClock from "effect/testing/TestClock"
+import * as ProviderGates from "../../core/ProviderGates.ts"
+
+const options: ProviderGates.Options = { maxGates: 3, gate: { failureThreshold: 1, recoveryAfter: "10 seconds" } }
+const ask = { tenant: "a" } as const
+const open = (gates: ProviderGates.ProviderGates, key: string) =>
+  Effect.flatMap(gates.get(key), (gate) => Effect.exit(gate.run(ask, Effect.fail("broken"))))
+const keys = (gates: ProviderGates.ProviderGates) => Effect.map(gates.snapshotAll, (all) => [...all.keys()])
+
+describe("a set of gates", () => {
+  it.effect("PG-25: has one gate a key, the same one each time, whose trouble is its own", () =>
+    Effect.gen(function* () {
+      const gates = yield* ProviderGates.make(options)
+      const gate = yield* gates.get("one")
+      assert.strictEqual(yield* gates.get("one"), gate)
+      assert.notStrictEqual(yield* gates.get("two"), gate)
+      yield* open(gates, "one")
+      const all = yield* gates.snapshotAll
+      assert.deepStrictEqual([...all].map(([key, s]) => [key, s.circuit.state]), [["two", "closed"], ["one", "open"]])
+      assert.deepInclude(yield* Effect.flip(gates.get("")), { _tag: "InvalidRequest", field: "key" })
+    }))
+
+  it.effect("PG-48: one more than the ceiling is refused while all are open or in use", () =>
+    Effect.gen(function* () {
+      const gates = yield* ProviderGates.make(options)
+      for (const key of ["a", "b"]) yield* open(gates, key)
+      yield* Effect.scoped(Effect.gen(function* () {
+        yield* (yield* gates.get("c")).tryEnter(ask)
+        assert.deepInclude(yield* Effect.flip(gates.get("d")), { _tag: "GateCapacity", limit: 3 })
+        assert.deepStrictEqual(yield* keys(gates), ["a", "b", "c"])
+        // Those that are there already are there still.
+        yield* gates.get("a")
+      }))
+      yield* gates.get("d")
+      assert.deepStrictEqual(yield* keys(gates), ["b", "a", "d"])
+      // Its time over, an opening is not forgotten either.
+      yield* TestClock.adjust("1 hour")
+      yield* open(gates, "d")
+      assert.deepInclude(yield* Effect.flip(gates.get("e")), { _tag: "GateCapacity" })
+      yield* (yield* gates.get("a")).run(ask, Effect.void)
+      yield* gates.get("e")
+      assert.deepStrictEqual(yield* keys(gates), ["b", "d", "e"])
+    }))
+
+  it.effect("PG-48: the longest unused idle one goes first", () =>
+    Effect.gen(function* () {
+      const gates = yield* ProviderGates.make(options)
+      for (const key of ["a", "b", "c", "a", "d"]) yield* gates.get(key)
+      assert.deepStrictEqual(yield* keys(gates), ["c", "a", "d"])
+    }))
+
+  it.effect("PG-48: its ceiling holds for any number of keys", () =>
+    Effect.gen(function* () {
+      const gates = yield* ProviderGates.make({})
+      for (let i = 0; i < 1_000; i++) yield* (yield* gates.get(`key ${i}`)).run(ask, Effect.void)
+      assert.lengthOf(yield* keys(gates), 64)
+    }))
+
+  it.effect("PG-48: two that ask at once for a new key get one gate", () =>
+    Effect.gen(function* () {
+      const made: Array<string> = []
+      const gates: ProviderGates.ProviderGates = yield* ProviderGates.make({
+        gate: (key) => {
+          made.push(key)
+          // It asks for the same one while it is being made.
+          if (made.length === 1) inner = Effect.runSync(gates.get(key))
+          return {}
+        },
+      })
+      let inner: unknown = undefined
+      assert.strictEqual(yield* gates.get("a"), inner as never)
+      assert.strictEqual(yield* gates.get("a"), inner as never)
+      assert.lengthOf(yield* keys(gates), 1)
+    }))
+
+  it.effect("PG-48: options by key that break a rule add no gate", () =>
+    Effect.gen(function* () {
+      const gates = yield* ProviderGates.make({
+        gate: (key) => key === "bad" ? { concurrency: 0 } : { concurrency: 1 },
+      })
+      assert.deepInclude(yield* Effect.flip(gates.get("bad")), { _tag: "InvalidLimits", limit: "concurrency" })
+      yield* gates.get("good")
+      assert.deepStrictEqual(yield* keys(gates), ["good"])
+    }))
+
+  it.effect("PG-48: comes as a layer too", () =>
+    Effect.flatMap(ProviderGates.ProviderGates, (gates) => gates.get("a")).pipe(
+      Effect.provide(ProviderGates.layer(options)),
+      Effect.asVoid,
+    ))
+})
