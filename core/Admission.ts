@@ -15,8 +15,8 @@ import { decode, type Options } from "./AdmissionOptions.ts"
 import type { AdmissionRefused, BelowUse, Closed, NeverFits, WouldWait } from "./AdmissionRefused.ts"
 import type { AdmissionSnapshot, DrainReport, Holder } from "./AdmissionSnapshot.ts"
 import type * as Deadline from "./Deadline.ts"
-import { ForeignLease, LeaseSpent } from "./Lease.ts"
-import { type Ask, interruptWaiter, type Lease, type Permit, PermitOf } from "./Permit.ts"
+import * as Lease from "./Lease.ts"
+import { type Ask, interruptWaiter, type Lease as Visit, type Permit, PermitOf } from "./Permit.ts"
 import type { InvalidLimits, InvalidRequest } from "./Refusal.ts"
 import { Turnstile } from "./Turnstile.ts"
 
@@ -40,7 +40,7 @@ export interface Admission {
     ask: Ask,
   ) => Effect.Effect<Permit, WouldWait | NeverFits | Closed | InvalidRequest, Scope.Scope>
   /** Gives a permit back before its scope does. A second or foreign release is a typed misuse and moves nothing. */
-  readonly release: (permit: Permit) => Effect.Effect<void, LeaseSpent | ForeignLease>
+  readonly release: (permit: Permit) => Effect.Effect<void, Lease.LeaseSpent | Lease.ForeignLease>
   /** Counts at this moment; no names. O(1), but for labels. */
   readonly snapshot: Effect.Effect<AdmissionSnapshot>
   /** For operators: who holds and who waits, by name, longest first. O(n log n). */
@@ -97,7 +97,7 @@ const service = (turnstile: Turnstile): Admission => ({
   run: (ask) => (work) =>
     Effect.suspend(() => {
       // The exit is in place before anything is taken: at no step can an interruption find units without an owner.
-      const lease: Lease = { ask: undefined }
+      const lease: Visit = { ask: undefined }
       return Effect.onExitPrimitive(
         Effect.withFiber((fiber) => turnstile.take(lease, ask, fiber, work)),
         () => turnstile.leave(lease),
@@ -108,10 +108,10 @@ const service = (turnstile: Turnstile): Admission => ({
   tryEnter: (ask) =>
     entered(turnstile, (lease, permit) => Effect.andThen(Effect.suspend(() => turnstile.tryTake(lease, ask)), permit)),
   release: (permit) =>
-    Effect.suspend((): Effect.Effect<void, LeaseSpent | ForeignLease> => {
+    Effect.suspend((): Effect.Effect<void, Lease.LeaseSpent | Lease.ForeignLease> => {
       const own = PermitOf.open(permit, turnstile)
-      if (own === undefined) return Effect.fail(new ForeignLease())
-      if (!turnstile.giveBack(own.ask)) return Effect.fail(new LeaseSpent())
+      if (own === undefined) return Effect.fail(new Lease.ForeignLease())
+      if (!turnstile.giveBack(own.ask)) return Effect.fail(new Lease.LeaseSpent())
       // Closing the permit's own scope takes its finalizer off the caller's, which may live long.
       return Scope.close(own.scope, Exit.void)
     }),
@@ -122,30 +122,19 @@ const service = (turnstile: Turnstile): Admission => ({
   drain: (deadline) => turnstile.drain(deadline),
 })
 
-/** A permit in a scope of its own under the caller's: refused or given back early, nothing of it stays in the caller's. */
+/** A permit in a scope of its own under the caller's; one that is closed while its ask waits interrupts the wait. */
 const entered = <E>(
   turnstile: Turnstile,
-  take: (lease: Lease, permit: Effect.Effect<Permit>) => Effect.Effect<Permit, E>,
+  take: (visit: Visit, permit: Effect.Effect<Permit>) => Effect.Effect<Permit, E>,
 ): Effect.Effect<Permit, E, Scope.Scope> =>
-  Effect.flatMap(Effect.scope, (parent) => {
-    const scope = Scope.forkUnsafe(parent)
-    const lease: Lease = { ask: undefined }
-    const finalizer = Effect.sync(() => {
-      turnstile.leave(lease)
-      interruptWaiter(lease)
-    })
-    return Effect.onExitPrimitive(
-      Effect.andThen(
-        Scope.addFinalizer(scope, finalizer),
-        take(lease, Effect.sync(() => new PermitOf(turnstile, lease.ask!, scope))),
-      ),
-      // A scope that was closed already has run the finalizer before there was anything to give back.
-      (exit) => exit._tag === "Failure" || scope.state._tag === "Closed" ? closed(scope, finalizer) : undefined,
-    )
+  Lease.scoped({
+    empty: (): Visit => ({ ask: undefined }),
+    take: (visit, scope) => take(visit, Effect.sync(() => new PermitOf(turnstile, visit.ask!, scope))),
+    leave: (visit) => {
+      turnstile.leave(visit)
+      interruptWaiter(visit)
+    },
   })
-
-const closed = (scope: Scope.Closeable, finalizer: Effect.Effect<void>): Effect.Effect<void> =>
-  Effect.andThen(Scope.close(scope, Exit.void), finalizer)
 
 /** The finalizer is in place before the units are withheld, over a lease that is empty until then. */
 const withhold = (turnstile: Turnstile, units: number): Effect.Effect<void, InvalidRequest, Scope.Scope> =>
