@@ -131,7 +131,7 @@ export class Line {
 
   /** Units that had been handed over are free again. */
   freed(pair: Pair, arrival: Class, now: number): void {
-    if (this.waiting === 0) return
+    if (this.waiting === 0) return this.#places.wakeOpened()
     const accounts = pair.accountsOf(arrival)
     for (let i = 0; i < accounts.length; i++) this.#places.open(accounts[i]!)
     this.#decide(now)
