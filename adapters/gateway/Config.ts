@@ -14,6 +14,7 @@ import { Refusal } from "../../core/Refusal.ts"
 import * as ConfigFile from "./ConfigFile.ts"
 import type { Environment, Mistake } from "./ConfigRelations.ts"
 import * as Relations from "./ConfigRelations.ts"
+import * as RepeatedKeys from "./RepeatedKeys.ts"
 import type { Tenant, Token } from "./Tenants.ts"
 
 export interface Listen {
@@ -86,7 +87,10 @@ export const parse = (text: string, environment: Environment): Effect.Effect<Con
     try: (): unknown => JSON.parse(text),
     // The parser's own message quotes the text.
     catch: () => new InvalidConfig({ mistakes: [{ path: "$", rule: "is not JSON" }] }),
-  }).pipe(Effect.flatMap((json) => decode(json, environment)))
+  }).pipe(Effect.flatMap((json) => {
+    const repeated = RepeatedKeys.find(text).map((path) => ({ path, rule: "is named twice" }))
+    return repeated.length > 0 ? Effect.fail(new InvalidConfig({ mistakes: repeated })) : decode(json, environment)
+  }))
 
 /** Reads a configuration that is data already. */
 export const decode = (json: unknown, environment: Environment): Effect.Effect<Config, InvalidConfig> =>

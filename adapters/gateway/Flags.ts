@@ -45,7 +45,8 @@ Ctrl-C drains: no new connection, what was accepted finishes, at most for the co
 export const parse = (args: ReadonlyArray<string>): Effect.Effect<Flags, InvalidFlag> =>
   Effect.gen(function* () {
     const given = new Map<string, string>()
-    for (let i = 0; i < args.length; i++) {
+    // npm swallows the `--` in front of the flags, and Deno's tasks hand it on.
+    for (let i = args[0] === "--" ? 1 : 0; i < args.length; i++) {
       const [flag = "", inline] = splitOnce(args[i]!)
       const takesValue = flag === "--config" || flag === "--port" || flag === "--operator-port"
       if (!takesValue && flag !== "--demo" && flag !== "--help") {

@@ -34,6 +34,10 @@ const configOf = (
     const otherwise = flags.demo ? 0 : undefined
     const port = flags.port ?? otherwise ?? config.gateway.port
     const operatorPort = flags.operatorPort ?? otherwise ?? config.operator.port
+    if (port !== 0 && port === operatorPort && config.gateway.host === config.operator.host) {
+      const rule = `must differ from the gateway's, which is ${port} as well`
+      return yield* new Config.InvalidConfig({ mistakes: [{ path: "$.operator.port", rule }] })
+    }
     return { ...config, gateway: { ...config.gateway, port }, operator: { ...config.operator, port: operatorPort } }
   })
 

@@ -98,6 +98,12 @@ describe("a start", () => {
   it("with text that is no JSON, no file, or a flag that is not known says so, and nothing starts", async () => {
     expect(await GatewayProcess.runWith("{ canary"))
       .toEqual({ code: 2, output: "", errors: "the configuration has a mistake:\n  $: is not JSON\n" })
+    expect(await GatewayProcess.run(["--port", "9", "--operator-port", "9"])).toEqual({
+      code: 2,
+      output: "",
+      errors:
+        "the configuration has a mistake:\n  $.operator.port: must differ from the gateway's, which is 9 as well\n",
+    })
     expect(await GatewayProcess.run(["--config", "/no/such/file"])).toMatchObject({
       code: 2,
       output: "",

@@ -162,6 +162,9 @@ describe("flags", () => {
       (flags) => assert.deepStrictEqual(flags, { config: "a=b", port: 0, operatorPort: 9, demo: false, help: false }),
     ))
 
+  it.effect("may come behind the two dashes that Deno's tasks hand on", () =>
+    Effect.map(Flags.parse(["--", "--demo"]), ({ demo }) => assert.isTrue(demo)))
+
   it.effect.each(
     [
       [["-p", "1"], "-p is not a flag; --help lists them"],
@@ -206,6 +209,17 @@ describe("a configuration", () => {
         const provider = config.providers.get("demo")!
         assert.strictEqual(Redacted.value(provider.headers[0]![1]), "canary-key")
         assert.notInclude(JSON.stringify([...config.providers]) + String(provider.headers), "canary-key")
+      },
+    ))
+
+  it.effect("that names a key twice is told where", () =>
+    Effect.map(
+      Effect.flip(
+        Config.parse('{ "a": [{ "b": ",", "b": 1 }], "c": { "a": "\\"{" }, "a": { "b": [], "d": ["b", "b"] } }', none),
+      ),
+      ({ mistakes }) => {
+        assert.deepStrictEqual(mistakes.map(({ path }) => path), ["$.a[0].b", "$.a"])
+        for (const { rule } of mistakes) assert.strictEqual(rule, "is named twice")
       },
     ))
 
