@@ -308,8 +308,8 @@ describe("idling", () => {
   }
 
   /**
-   * A tenant that goes whenever it was served, mostly to be back at once, and its twin, which asks the same and is never
-   * away. Each return is a chance to have forgotten what the last turn took too much, or to be given what was missed.
+   * A tenant that goes whenever its two asks were served, mostly to be back at once, and its twin, which asks the same and
+   * is never away. Each return could forget what the last turn took too much, or make up for what was missed.
    */
   const lead = (seed: number, grants: number): Lead => {
     const chance = new Chance(seed)
@@ -319,10 +319,11 @@ describe("idling", () => {
     const callers = new Callers(simulation)
     const [cost, hold] = [costs(chance, largest), holds(chance)]
     const caller = (tenant: string): Caller => ({ tenant, depth: 3, cost, hold })
-    let [ahead, most, returns] = [0, 0, 0]
+    let [ahead, most, returns, left] = [0, 0, 0, 0]
     const comeBack = (): void => {
       returns++
-      simulation.offer({ tenant: "idler", cost: cost(), hold: hold() })
+      left = 2
+      for (let i = 0; i < 2; i++) simulation.offer({ tenant: "idler", cost: cost(), hold: hold() })
     }
     simulation.watch({
       granted: ({ cost, pair: { tenant } }) => {
@@ -330,7 +331,7 @@ describe("idling", () => {
         if (tenant.key !== "idler") return
         ahead += cost
         most = Math.max(most, ahead)
-        simulation.after(chance.yes(0.95) ? 0 : chance.exponential(3), comeBack)
+        if (--left === 0) simulation.after(chance.yes(0.95) ? 0 : chance.exponential(3), comeBack)
       },
     })
     for (const each of [caller("twin"), caller("a"), caller("b")]) callers.join(each)
@@ -345,7 +346,7 @@ describe("idling", () => {
   it("AD-12: a tenant that comes back hundreds of times is never more than one bound ahead of its twin", () => {
     for (const { largest, most, returns } of many(20, (seed) => lead(seed, 5_000))) {
       expect(most).toBeLessThanOrEqual(3 * largest)
-      expect(returns).toBeGreaterThan(300)
+      expect(returns).toBeGreaterThan(200)
     }
   })
 })
