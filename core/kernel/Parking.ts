@@ -115,7 +115,7 @@ export class Parking {
   setAsideFor(account: GroupAccount, turnClass: Class): Group | undefined {
     if (account.setAside === 0) return undefined
     for (let k = 0; k <= turnClass; k++) {
-      const head = this.#first(account, k as Class)
+      const head = this.first(account, k as Class)
       if (head?.setAside === true) return head
     }
     return undefined
@@ -146,14 +146,14 @@ export class Parking {
   mayPass(account: GroupAccount, group: Group): boolean {
     if (account.parked === 0) return true
     for (let k = 0; k <= group.turnClass; k++) {
-      const head = this.#first(account, k as Class)
+      const head = this.first(account, k as Class)
       if (head !== undefined && passes(account, group, head) && !this.#leaves(account, head, group)) return false
     }
     return true
   }
 
   /** Who is short of the account and first in its class: parked on it, or in turn where it is the total. */
-  #first(account: GroupAccount, turnClass: Class): Group | undefined {
+  first(account: GroupAccount, turnClass: Class): Group | undefined {
     return account === this.#total ? this.#short[turnClass] : this.head(account, turnClass)
   }
 
@@ -177,7 +177,7 @@ export class Parking {
   noteGrant(account: GroupAccount, group: Group): void {
     if (account.parked === 0) return
     for (let k = 0; k <= group.turnClass; k++) {
-      const head = this.#first(account, k as Class)
+      const head = this.first(account, k as Class)
       if (head !== undefined && passes(account, group, head)) head.bypassed += group.need
     }
   }

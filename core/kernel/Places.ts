@@ -217,7 +217,11 @@ export class Places {
   }
 
   #mayPass(account: Account<Group>, group: Group): boolean {
-    while (!this.parking.mayPass(account, group)) if (!this.reseat(account, group.turnClass)) return false
+    while (!this.parking.mayPass(account, group)) {
+      if (!this.reseat(account, group.turnClass)) return false
+      // A higher class has another head in turn now, which comes before this one.
+      if (account === this.total && this.#woken) return false
+    }
     return true
   }
 
@@ -230,10 +234,11 @@ export class Places {
     let moved = false
     for (let k = 0; k <= turnClass; k++) {
       for (;;) {
-        const head = this.parking.head(account, k as Class)
+        const head = this.parking.first(account, k as Class)
         if (head?.setAside !== true) break
         const short = this.#withoutRoom(head, account)
         if (short === undefined) break
+        if (account === this.total && k < turnClass) this.#woken = true
         this.parkNarrow(head, short)
         moved = true
       }
