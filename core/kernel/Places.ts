@@ -78,11 +78,12 @@ export class Places {
     if (head !== undefined) this.enter(group)
   }
 
-  /** Heads that units of their tenant are kept for, and that the provider has no room for since this grant, park there. */
+  /** Heads that units of their tenant are kept for, and that their provider or pair has no room for since this grant. */
   #seatKept({ pair: { provider } }: Group): void {
     if (provider === undefined || provider.kept.size === 0) return
     for (const head of provider.kept) {
-      if (this.parking.roomFor(provider.account, head) < head.need) this.parkNarrow(head, provider.account)
+      const short = this.#withoutRoom(head, head.pair.tenant.account)
+      if (short !== undefined) this.parkNarrow(head, short)
     }
   }
 
