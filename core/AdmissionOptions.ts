@@ -29,7 +29,8 @@ export interface Options extends Limits {
   readonly maxBypass?: number | undefined
   /**
    * `"on"` refuses at once, as `TooLate`, what would not be granted in time at the observed rate: once 32 grants have
-   * been seen with somebody waiting, and nobody before. Off by default.
+   * been seen with somebody waiting, and nobody before. It is made for asks of about equal cost: where costs differ much, it
+   * turns away more than would have been late. Off by default.
    */
   readonly estimate?: "off" | "on" | undefined
   /** Whether a drain serves those who wait already, or refuses them. It serves by default. */

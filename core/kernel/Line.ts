@@ -101,7 +101,10 @@ export class Line {
     }
   }
 
-  /** Grants at once, lets wait, or refuses; a refusal leaves every account and the order of the line as they were. */
+  /**
+   * Grants at once, lets wait, or refuses. A refusal charges nothing and takes no place; what it may start is the setting
+   * aside for a head that it would have passed once too often.
+   */
   ask(ask: WaitingAsk, now: number, mayWait: true): Never | Full | undefined
   ask(ask: WaitingAsk, now: number, mayWait: false): Never | Short | undefined
   ask(ask: WaitingAsk, now: number, mayWait: boolean): Verdict {
