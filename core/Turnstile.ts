@@ -296,12 +296,12 @@ export class Turnstile {
     const { expectedNanos } = ticket
     switch (ticket.state) {
       case LeaseState.Granted:
-        if (expectedNanos !== undefined) this.#line.pace.learn(ticket.sinceNanos <= expectedNanos)
+        if (expectedNanos !== undefined) this.#line.pace.learn(ticket.sinceNanos <= expectedNanos, ticket.cost)
         this.#line.deliver(ticket)
         this.#totals.granted++
         return ticket.body
       case LeaseState.Expired: {
-        if (expectedNanos !== undefined) this.#line.pace.learn(false)
+        if (expectedNanos !== undefined) this.#line.pace.learn(false, ticket.cost)
         const waited = Deadline.nanos(this.#now() - ticket.sinceNanos)
         const bound = ticket.byDeadline ? "deadline" : "maxWait"
         return Effect.fail(
@@ -318,7 +318,7 @@ export class Turnstile {
   }
 
   #tooLate(ticket: Ticket, now: number): Refused.TooLate | undefined {
-    const interval = this.#settings.estimate ? this.#line.pace.intervalNanos : undefined
+    const interval = this.#settings.estimate ? this.#line.pace.intervalNanos(ticket.cost) : undefined
     if (interval === undefined) return undefined
     const estimate = this.#line.turnsTo(ticket) * interval
     const remaining = ticket.dueNanos - now
