@@ -29,8 +29,8 @@ export interface Options extends Limits {
   readonly maxBypass?: number | undefined
   /**
    * `"on"` refuses at once, as `TooLate`, what would not be granted in time at the observed rate: once 32 grants have
-   * been seen with somebody waiting, and nobody before. It is made for asks of about equal cost: where costs differ much, it
-   * turns away more than would have been late. Off by default.
+   * been seen with somebody waiting, and nobody before. It learns apart for costs of like size, by powers of two, how much
+   * later than by their turn asks come to theirs. Off by default.
    */
   readonly estimate?: "off" | "on" | undefined
   /** Whether a drain serves those who wait already, or refuses them. It serves by default. */

@@ -217,6 +217,12 @@ export class Places {
     return this.#mayPass(this.total, group) ? undefined : this.total
   }
 
+  /** True where no account below the total keeps the head from being granted. */
+  #standsFree(group: Group): boolean {
+    const obstacle = this.obstacle(group)
+    return obstacle === undefined || obstacle === this.total
+  }
+
   #mayPass(account: Account<Group>, group: Group): boolean {
     while (!this.parking.mayPass(account, group)) {
       if (!this.reseat(account, group.turnClass)) return false
@@ -255,6 +261,8 @@ export class Places {
       const woken = this.hasOpened
       this.wakeOpened()
       this.#woken = woken
+      // The waking may have moved away whoever was in front of it there: then it keeps its turn, and is looked at again.
+      if (woken && this.#standsFree(group)) return
     }
     this.unplace(group)
     this.parking.park(group, short)
