@@ -70,6 +70,9 @@ export class Group implements Member<Group>, Due<Group> {
   credit = 0
   spell = 0
   started = false
+  /** The step in which it was suspended last, and whether it was the first in its ring then. */
+  suspendedIn = -1
+  wasFirst = false
   /** Made when it first counts among those that could pass. */
   passer: Passer | undefined = undefined
   /** Units granted past the head while it was the first on `account`. */
@@ -121,6 +124,9 @@ export class Turn implements Node<Turn> {
   credit = 0
   spell = 0
   started = false
+  /** The step in which it was suspended last, and whether it was the first in the ring then. */
+  suspendedIn = -1
+  wasFirst = false
   list: List<Turn> | undefined = undefined
   prev: Turn | undefined = undefined
   next: Turn | undefined = undefined

@@ -350,6 +350,7 @@ export class Line {
       this.#places.wakeOpened()
       for (const turnClass of classes) this.#serve(turnClass, now)
     } while (this.#places.hasOpened)
+    this.#places.rotation.endStep()
   }
 
   #serve(turnClass: Class, now: number): void {

@@ -29,8 +29,12 @@ export class Parking {
     this.maxBypass = maxBypass
   }
 
-  /** Parks a group that is in no place. Coming back to the account it was parked on last, it keeps its ticket. */
-  park(group: Group, account: GroupAccount): void {
+  /**
+   * Parks a group that is in no place. Coming back to the account it was parked on last, it keeps its ticket. True where
+   * it came before a head that units were set aside for: they are no longer, as they only ever are for the first.
+   */
+  park(group: Group, account: GroupAccount): boolean {
+    const first = this.head(account, group.turnClass)
     if (group.account !== account) {
       group.ticket = ++this.#tickets
       group.bypassed = 0
@@ -39,16 +43,23 @@ export class Parking {
     group.place = onAccount
     account.queue(slotOf(group)).add(group)
     account.parked++
+    if (first?.setAside !== true || this.head(account, group.turnClass) === first) return false
+    this.#endSettingAside(first, account)
+    return true
   }
 
   unpark(group: Group): void {
     const account = group.account!
     account.queues![slotOf(group)]!.remove(group)
     account.parked--
-    if (group.setAside) account.setAside--
-    group.setAside = false
-    group.pair.provider?.kept.delete(group)
+    this.#endSettingAside(group, account)
     group.place = nowhere
+  }
+
+  #endSettingAside(head: Group, account: GroupAccount): void {
+    if (head.setAside) account.setAside--
+    head.setAside = false
+    head.pair.provider?.kept.delete(head)
   }
 
   /** The head of a class that is short of the total, if its turn has come to one. */

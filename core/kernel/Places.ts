@@ -191,7 +191,7 @@ export class Places {
           this.rotation.attach(group)
         } else {
           this.parking.unpark(group)
-          this.parking.park(group, short)
+          this.#park(group, short)
         }
       }
     }
@@ -263,9 +263,13 @@ export class Places {
       this.#woken = woken
       // The waking may have moved away whoever was in front of it there: then it keeps its turn, and is looked at again.
       if (woken && this.#standsFree(group)) return
-    }
-    this.unplace(group)
-    this.parking.park(group, short)
+      this.rotation.suspend(group)
+    } else this.unplace(group)
+    this.#park(group, short)
+  }
+
+  #park(group: Group, account: Account<Group>): void {
+    if (this.parking.park(group, account)) this.open(account)
   }
 
   /** Who is next in a class: the group in turn; where that is short of the total, the first whose head fits. */

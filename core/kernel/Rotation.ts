@@ -5,11 +5,11 @@
  * goes on while it has credit; what the last grant takes beyond is owed, never more than a quantum, and so is what is
  * taken out of turn. M. Shreedhar and G. Varghese, "Efficient Fair Queueing Using Deficit Round Robin", SIGCOMM 1995, in
  * the form of H. Adiseshu et al., "A Reliable and Scalable Striping Protocol", SIGCOMM 1996. Who leaves its ring leaves
- * its credit and keeps its debt: idling brings nothing.
+ * its credit and keeps its debt: idling brings nothing. Only who parks and is woken in one step has never been away.
  */
 import { type Group, inTurn, nowhere, Turn } from "./Ask.ts"
 import type { Class } from "./Ledger.ts"
-import { List } from "./List.ts"
+import { List, type Node } from "./List.ts"
 import { Passers } from "./Passers.ts"
 
 export class Rotation {
@@ -20,6 +20,7 @@ export class Rotation {
   leastWeight = 1
   /** Grows when the line was empty: older debts are void. */
   #spell = 0
+  #step = 0
 
   /** An ask has come, `first` into an empty line. */
   see(cost: number, weight: number, first: boolean): void {
@@ -36,13 +37,10 @@ export class Rotation {
   /** Puts a group at the end of its tenant's turn, and a tenant that had none at the end of the ring. */
   attach(group: Group): void {
     const turn = this.turnOf(group)
-    this.#renew(group)
-    turn.groups.push(group)
+    this.#join(turn.groups, group)
     group.place = inTurn
     this.#passers[turn.turnClass]?.add(group)
-    if (turn.list !== undefined) return
-    this.#renew(turn)
-    this.#rings[turn.turnClass]!.push(turn)
+    if (turn.list === undefined) this.#join(this.#rings[turn.turnClass]!, turn)
   }
 
   /** The group keeps its place with another head. */
@@ -55,16 +53,42 @@ export class Rotation {
 
   /** Takes a group out of the ring, and its tenant where that was the last one. */
   detach(group: Group): void {
+    this.#leave(group, never)
+  }
+
+  /** The same for a group that parks: where it is woken before {@link endStep}, it has its turn as it was. */
+  suspend(group: Group): void {
+    this.#leave(group, this.#step)
+  }
+
+  /** Who is suspended now has left. */
+  endStep(): void {
+    this.#step++
+  }
+
+  #leave(group: Group, step: number): void {
     const turn = this.turnOf(group)
     const ring = this.#rings[turn.turnClass]!
-    turn.groups.remove(group)
+    quit(turn.groups, group, step)
     group.place = nowhere
-    leave(group)
     this.#passers[turn.turnClass]?.remove(group)
     if (turn.groups.size > 0) return
-    ring.remove(turn)
-    leave(turn)
+    quit(ring, turn, step)
     if (ring.size === 0) this.#passers[turn.turnClass] = undefined
+  }
+
+  #join<T extends Turn | Group>(ring: List<T>, owner: T & Node<T>): void {
+    if (owner.spell !== this.#spell) {
+      owner.spell = this.#spell
+      owner.credit = 0
+    }
+    if (owner.suspendedIn === this.#step) {
+      if (owner.wasFirst) return ring.pushFront(owner)
+    } else {
+      owner.credit = Math.min(0, owner.credit)
+      owner.started = false
+    }
+    ring.push(owner)
   }
 
   isEmpty(turnClass: Class): boolean {
@@ -134,15 +158,12 @@ export class Rotation {
     const left = Math.min(turn.credit - kept, group.credit) - group.need
     return left >= -this.quantum
   }
-
-  #renew(owner: Turn | Group): void {
-    if (owner.spell === this.#spell) return
-    owner.spell = this.#spell
-    owner.credit = 0
-  }
 }
 
-const leave = (owner: Turn | Group): void => {
-  owner.credit = Math.min(0, owner.credit)
-  owner.started = false
+const never = -1
+
+const quit = <T extends Turn | Group>(ring: List<T>, owner: T & Node<T>, step: number): void => {
+  owner.suspendedIn = step
+  owner.wasFirst = ring.head === owner
+  ring.remove(owner)
 }

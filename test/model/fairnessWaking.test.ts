@@ -45,7 +45,7 @@ describe("waking", () => {
     }
     vi.spyOn(Parking.prototype, "park").mockImplementation(function (this: Parking, group, account) {
       orderOf(account).push(group)
-      park.call(this, group, account)
+      return park.call(this, group, account)
     })
     vi.spyOn(Parking.prototype, "unpark").mockImplementation(function (this: Parking, group) {
       const order = orderOf(group.account!)

@@ -98,6 +98,8 @@ export class Witness {
   /** Entries that have not ended, in order of arrival. */
   #live: Entry[] = []
   #passable: ReadonlySet<Entry> = new Set()
+  /** Heads that units were set aside for when the step began. */
+  #owners: ReadonlySet<Entry> = new Set()
 
   constructor(setup: Setup) {
     const { maxRunning } = setup
@@ -397,7 +399,8 @@ export class Witness {
       const may = !this.fits(head) || this.#isKeptFrom(head) || this.#passable.has(head)
       must(may, "AD-7: a newcomer overtakes nobody who fits", () => head.id)
     }
-    must(!this.#isSetAsideFrom(entry), "AD-7: a newcomer takes nothing that is set aside", () => entry.id)
+    // What its own step began to set aside afterwards was free when it came.
+    must(!this.#isSetAsideFrom(entry, this.#owners), "AD-7: a newcomer takes nothing that is set aside", () => entry.id)
   }
 
   #turnedAway(entry: Entry, verdict: Exclude<Verdict, undefined>, mayWait: boolean): void {
@@ -463,11 +466,12 @@ export class Witness {
    * Is all that is free of one of its accounts set aside for another head, of its class or a higher one as they count
    * now? The other must be eligible: every account before that one has room for it.
    */
-  #isSetAsideFrom(entry: Entry): boolean {
+  #isSetAsideFrom(entry: Entry, among?: ReadonlySet<Entry>): boolean {
     const turn = this.#groupOf(entry)?.asks.head === entry.ask ? this.#turnClass(entry) : entry.arrival
     return this.heads.some((other) => {
       const group = this.#groupOf(other)
       if (other === entry || !this.#hasSetAside(group) || group.turnClass > turn) return false
+      if (among?.has(other) === false) return false
       const account = this.#accountOf(other, this.#shortOf(group))
       return account === "total" || entry.accounts.includes(account)
     })
@@ -514,6 +518,7 @@ export class Witness {
     }
     if (this.waiting.length === 0) this.#checkResidue()
     this.#passable = new Set(this.heads.filter((head) => this.#mayBePassed(head)))
+    this.#owners = new Set(this.heads.filter((head) => this.#hasSetAside(this.#groupOf(head))))
   }
 
   #checkUse(): void {
