@@ -78,13 +78,16 @@ export class Places {
     if (head !== undefined) this.enter(group)
   }
 
-  /** Heads that units of their tenant are kept for, and that their provider or pair has no room for since this grant. */
-  #seatKept({ pair: { provider } }: Group): void {
-    if (provider === undefined || provider.kept.size === 0) return
-    for (const head of provider.kept) {
-      const short = this.#withoutRoom(head, head.pair.tenant.account)
-      if (short !== undefined) this.parkNarrow(head, short)
-    }
+  /** Heads that units are kept for, and that the pair or provider of this grant has no room for any more. */
+  #seatKept({ pair }: Group): void {
+    if (pair.provider === undefined) return
+    for (const group of pair.groups) if (group?.guarded === true) this.#seatWithoutRoom(group, group.promisedBy!)
+    for (const head of pair.provider.kept) this.#seatWithoutRoom(head, head.pair.tenant.account)
+  }
+
+  #seatWithoutRoom(head: Group, keptOn: Account<Group>): void {
+    const short = this.#withoutRoom(head, keptOn)
+    if (short !== undefined) this.parkNarrow(head, short)
   }
 
   /** Heads above what withholding leaves of the total wait for its end, and nothing is set aside for them. */

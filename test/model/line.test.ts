@@ -1,6 +1,6 @@
 /** Random lives of the line, judged after every step by plain arithmetic over the asks themselves. */
 import { describe, expect, it } from "vitest"
-import { WaitingAsk } from "../../core/kernel/Ask.ts"
+import { inTurn, WaitingAsk } from "../../core/kernel/Ask.ts"
 import { idleKept } from "../../core/kernel/Keys.ts"
 import { runLives } from "../support/kernel/LineCommands.ts"
 import { Witness } from "../support/kernel/Witness.ts"
@@ -242,6 +242,40 @@ describe("the line", () => {
       return order
     }
     expect(orderOf(true)).toEqual(orderOf(false))
+  })
+
+  it("AD-14: nothing is kept on a provider's account for a head whose pair one of a higher class has filled meanwhile", () => {
+    const witness = new Witness({ maxRunning: 21, maxPerProvider: 21, maxPerPair: 21, maxBypass: 0 })
+    witness.ask({ tenant: "a" })
+    witness.ask({ tenant: "a", provider: "p", arrival: 3, cost: 21 })
+    witness.ask({ tenant: "a", arrival: 3, cost: 16 })
+    const running = witness.ask({ tenant: "b", provider: "p", cost: 5 }).entry!
+    witness.ask({ tenant: "b", provider: "p", arrival: 3 })
+    witness.ask({ tenant: "a", cost: 5 })
+    witness.giveBack(running)
+    witness.ask({ tenant: "a", provider: "p" })
+    witness.finish()
+  })
+
+  it("AD-14 AD-15: what is set aside for a head is not where an earlier one parks before it again", () => {
+    const witness = new Witness({ maxRunning: 4, maxPerProvider: 2, maxBypass: 0 })
+    const provider = witness.ask({ tenant: "x", provider: "p", cost: 2 }).entry!
+    const first = witness.ask({ tenant: "a", provider: "p", cost: 2 }).entry!
+    const second = witness.ask({ tenant: "b", provider: "p", cost: 2 }).entry!
+    witness.ask({ tenant: "c", provider: "p" })
+    const [one, other] = [witness.ask({ tenant: "y" }).entry!, witness.ask({ tenant: "y" }).entry!]
+    witness.ask({ tenant: "d", cost: 2 })
+    // The first is woken, and is short of the total.
+    witness.giveBack(provider)
+    witness.giveBack(one)
+    const [aheadOf, behind] = [second, first].map(({ pair }) => pair.groups[2]!)
+    witness.ask({ tenant: "e", provider: "p" })
+    expect([aheadOf!.setAside, behind!.place === inTurn]).toEqual([true, true])
+    // It is short of its provider again.
+    witness.ask({ tenant: "f", provider: "p", arrival: 0 })
+    witness.giveBack(other)
+    expect([aheadOf!.setAside, behind!.setAside]).toEqual([false, true])
+    witness.finish()
   })
 
   it("AD-14 AD-15: nothing is kept on a tenant's account for a head whose provider others have filled meanwhile", () => {

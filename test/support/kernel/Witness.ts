@@ -98,8 +98,8 @@ export class Witness {
   /** Entries that have not ended, in order of arrival. */
   #live: Entry[] = []
   #passable: ReadonlySet<Entry> = new Set()
-  /** Heads that units were set aside for when the step began. */
-  #owners: ReadonlySet<Entry> = new Set()
+  /** Heads that units were set aside for when the step began, and the class against which and all below they were. */
+  #owners: ReadonlyMap<Entry, Class> = new Map()
 
   constructor(setup: Setup) {
     const { maxRunning } = setup
@@ -429,7 +429,7 @@ export class Witness {
     return entry.pair.groups[entry.arrival]!
   }
 
-  #turnClass(entry: Entry): number {
+  #turnClass(entry: Entry): Class {
     return this.#groupOf(entry).turnClass
   }
 
@@ -466,12 +466,13 @@ export class Witness {
    * Is all that is free of one of its accounts set aside for another head, of its class or a higher one as they count
    * now? The other must be eligible: every account before that one has room for it.
    */
-  #isSetAsideFrom(entry: Entry, among?: ReadonlySet<Entry>): boolean {
+  #isSetAsideFrom(entry: Entry, owners?: ReadonlyMap<Entry, Class>): boolean {
     const turn = this.#groupOf(entry)?.asks.head === entry.ask ? this.#turnClass(entry) : entry.arrival
     return this.heads.some((other) => {
       const group = this.#groupOf(other)
-      if (other === entry || !this.#hasSetAside(group) || group.turnClass > turn) return false
-      if (among?.has(other) === false) return false
+      if (other === entry || !this.#hasSetAside(group)) return false
+      const against = owners === undefined ? group.turnClass : owners.get(other)
+      if (against === undefined || against > turn) return false
       const account = this.#accountOf(other, this.#shortOf(group))
       return account === "total" || entry.accounts.includes(account)
     })
@@ -518,7 +519,8 @@ export class Witness {
     }
     if (this.waiting.length === 0) this.#checkResidue()
     this.#passable = new Set(this.heads.filter((head) => this.#mayBePassed(head)))
-    this.#owners = new Set(this.heads.filter((head) => this.#hasSetAside(this.#groupOf(head))))
+    const owners = this.heads.filter((head) => this.#hasSetAside(this.#groupOf(head)))
+    this.#owners = new Map(owners.map((head) => [head, this.#turnClass(head)]))
   }
 
   #checkUse(): void {
