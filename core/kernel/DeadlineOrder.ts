@@ -53,9 +53,9 @@ export class DeadlineOrder<T extends Due<T>> {
   /** The item that is due first, or undefined. */
   first(): T | undefined {
     const run = this.#first
-    const top = this.#heap[0]
-    if (run === undefined || top === undefined) return run ?? top
-    return top.dueNanos < run.dueNanos ? top : run
+    if (this.#heap.length === 0) return run
+    const top = this.#heap[0]!
+    return run === undefined || top.dueNanos < run.dueNanos ? top : run
   }
 
   /** Takes out the first item if it is due at `now`, which includes its very instant. */

@@ -9,7 +9,7 @@ import { DeadlineOrder } from "./DeadlineOrder.ts"
 import { Delivery } from "./Delivery.ts"
 import type { Keys } from "./Keys.ts"
 import * as Ledger from "./Ledger.ts"
-import { type AccountName, type Class, classes, type Total } from "./Ledger.ts"
+import { type AccountName, type Class, type Total } from "./Ledger.ts"
 import * as LeaseState from "./LeaseState.ts"
 import { List } from "./List.ts"
 import { Pace } from "./Pace.ts"
@@ -348,7 +348,9 @@ export class Line {
     this.#places.raiseDue(now)
     do {
       this.#places.wakeOpened()
-      for (const turnClass of classes) this.#serve(turnClass, now)
+      for (let turnClass = 0; turnClass < 4; turnClass++) {
+        if (!this.#places.rotation.isEmpty(turnClass as Class)) this.#serve(turnClass as Class, now)
+      }
     } while (this.#places.hasOpened)
     this.#places.rotation.endStep()
   }

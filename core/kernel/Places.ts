@@ -54,10 +54,12 @@ export class Places {
   /** Counts a grant against the heads that it passes. Those with units set aside may be short of another account by it. */
   noteGrant(group: Group, accounts: ReadonlyArray<Account<Group>>): void {
     for (let i = 0; i < accounts.length; i++) {
-      this.parking.noteGrant(accounts[i]!, group)
-      if (accounts[i]!.setAside > 0) this.open(accounts[i]!)
+      const account = accounts[i]!
+      if (account.parked === 0) continue
+      this.parking.noteGrant(account, group)
+      if (account.setAside > 0) this.open(account)
     }
-    this.parking.noteGrant(this.total, group)
+    if (this.total.parked > 0) this.parking.noteGrant(this.total, group)
     this.parking.unpromise(group)
     this.parking.recover(group)
     this.rotation.spend(group)
@@ -81,7 +83,10 @@ export class Places {
   /** Heads that units are kept for, and that the pair or provider of this grant has no room for any more. */
   #seatKept({ pair }: Group): void {
     if (pair.provider === undefined) return
-    for (const group of pair.groups) if (group?.guarded === true) this.#seatWithoutRoom(group, group.promisedBy!)
+    if (pair.provider.account.guarded !== undefined || pair.tenant.account.guarded !== undefined) {
+      for (const group of pair.groups) if (group?.guarded === true) this.#seatWithoutRoom(group, group.promisedBy!)
+    }
+    if (pair.provider.kept.size === 0) return
     for (const head of pair.provider.kept) this.#seatWithoutRoom(head, head.pair.tenant.account)
   }
 
@@ -204,7 +209,11 @@ export class Places {
   #withoutRoom(group: Group, end: Account<Group>): Account<Group> | undefined {
     const accounts = group.pair.accountsOf(group.arrival)
     for (let i = 0; i < accounts.length && accounts[i] !== end; i++) {
-      if (this.parking.roomFor(accounts[i]!, group) < group.need) return accounts[i]
+      const account = accounts[i]!
+      const room = account.guarded === undefined
+        ? account.cap.limit - account.used
+        : this.parking.roomFor(account, group)
+      if (room < group.need) return account
     }
     return undefined
   }
@@ -216,8 +225,11 @@ export class Places {
     if (this.parking.roomFor(this.total, group) < group.need) return this.total
     // Only what would otherwise be granted may start a setting aside, so this comes after every account has room.
     const accounts = group.pair.accountsOf(group.arrival)
-    for (let i = 0; i < accounts.length; i++) if (!this.#mayPass(accounts[i]!, group)) return accounts[i]
-    return this.#mayPass(this.total, group) ? undefined : this.total
+    for (let i = 0; i < accounts.length; i++) {
+      const account = accounts[i]!
+      if (account.parked > 0 && !this.#mayPass(account, group)) return account
+    }
+    return this.total.parked === 0 || this.#mayPass(this.total, group) ? undefined : this.total
   }
 
   /** True where no account below the total keeps the head from being granted. */
