@@ -47,9 +47,11 @@ export class Transition<T> {
 
   /** Waits until nothing is left to hand over. */
   get idle(): Effect.Effect<void> {
-    return Effect.suspend(() =>
-      this.#pump === undefined ? Effect.void : Effect.andThen(awaitFiber(this.#pump), this.idle)
-    )
+    return Effect.suspend(() => {
+      // Asked for inside a hand-over, by code that was resumed there: the batch goes on once that lets go.
+      if (this.#running) return Effect.andThen(Effect.yieldNow, this.idle)
+      return this.#pump === undefined ? Effect.void : Effect.andThen(awaitFiber(this.#pump), this.idle)
+    })
   }
 
   #runBatch(): void {

@@ -122,7 +122,9 @@ export class Line {
   /** Gives the units of a granted or held ask back, once; false, and no change, where it holds none. */
   giveBack(ask: Ask, now: number): boolean {
     if (!this.#settle(ask, LeaseState.Release)) return false
-    this.#refund(ask, now)
+    // With nobody waiting there is nobody to tell, to wake or to let in.
+    if (this.waiting === 0) this.#uncharge(ask)
+    else this.#refund(ask, now)
     return true
   }
 
@@ -227,6 +229,7 @@ export class Line {
   /** Takes back an ask that was let wait a moment ago; nothing else has moved since. */
   withdraw(ask: WaitingAsk): void {
     this.#dismiss(ask, LeaseState.Refuse, false)
+    this.#places.rotation.unsee()
     this.#decide(ask.sinceNanos)
   }
 
@@ -260,9 +263,7 @@ export class Line {
     this.#settle(ask, LeaseState.Enqueue)
     ask.sinceNanos = now
     this.#count(ask, 1)
-    const { rotation } = this.#places
-    const { leastWeight, quantum } = rotation
-    rotation.see(ask.cost, ask.pair.tenant.weight, this.waiting === 1)
+    this.#places.rotation.see(ask.cost, ask.pair.tenant.weight, this.waiting === 1)
     const group = ask.pair.groups[ask.arrival] ??= new Group(ask.pair, ask.arrival)
     group.asks.push(ask)
     this.#expiries.add(ask)
@@ -277,8 +278,7 @@ export class Line {
     const verdict = this.#noPlace(ask, mayWait, 0)
     if (verdict !== undefined) {
       this.#take(ask)
-      rotation.quantum = quantum
-      rotation.leastWeight = leastWeight
+      this.#places.rotation.unsee()
       this.#decide(now)
     }
     return verdict
@@ -305,11 +305,14 @@ export class Line {
   #refund(ask: Ask, now: number): void {
     // Whose time was over before these units came back is told of what was short for it then.
     this.#expireDue(now)
-    const accounts = ask.pair.accountsOf(ask.arrival)
-    Ledger.refund(accounts, this.total, ask.arrival, ask.cost)
+    this.#uncharge(ask)
+    this.freed(ask.pair, ask.arrival, now)
+  }
+
+  #uncharge(ask: Ask): void {
+    Ledger.refund(ask.pair.accountsOf(ask.arrival), this.total, ask.arrival, ask.cost)
     this.held.remove(ask)
     this.keys.drop(ask.pair)
-    this.freed(ask.pair, ask.arrival, now)
   }
 
   #depart(ask: WaitingAsk, now: number): void {

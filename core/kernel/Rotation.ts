@@ -18,6 +18,8 @@ export class Rotation {
   /** The largest cost and the least weight seen since the line was last empty. Both keep the bound as they move. */
   quantum = 0
   leastWeight = 1
+  #quantumBefore = 0
+  #leastWeightBefore = 1
   /** Grows when the line was empty: older debts are void. */
   #spell = 0
   #step = 0
@@ -25,8 +27,16 @@ export class Rotation {
   /** An ask has come, `first` into an empty line. */
   see(cost: number, weight: number, first: boolean): void {
     if (first) this.#spell++
+    this.#quantumBefore = this.quantum
+    this.#leastWeightBefore = this.leastWeight
     this.quantum = first ? cost : Math.max(this.quantum, cost)
     this.leastWeight = first ? weight : Math.min(this.leastWeight, weight)
+  }
+
+  /** The ask that came last was refused in its own step: it does not count. */
+  unsee(): void {
+    this.quantum = this.#quantumBefore
+    this.leastWeight = this.#leastWeightBefore
   }
 
   turnOf(group: Group): Turn {

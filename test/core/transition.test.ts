@@ -86,6 +86,20 @@ describe("a transition", () => {
       assert.deepStrictEqual(told, upTo(9))
     }))
 
+  it.effect("AD-34: is not idle for code that was resumed in the middle of a batch", () =>
+    Effect.gen(function* () {
+      const seen: Array<number> = []
+      const stages = yield* stage(10, (item) => {
+        if (item !== 0) return
+        Effect.runFork(Effect.andThen(stages.transition.idle, Effect.sync(() => void seen.push(stages.told.length))))
+      })
+      stages.add(0, 4)
+      stages.transition.flush()
+      yield* Effect.yieldNow
+      yield* stages.transition.idle
+      assert.deepStrictEqual(seen, [4])
+    }))
+
   it.effect("AD-35: goes on where an answer throws, in the first turn or in a later one", () =>
     Effect.gen(function* () {
       const { add, told, transition } = yield* stage(3, (item) => {

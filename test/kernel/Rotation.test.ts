@@ -57,6 +57,13 @@ describe("the rotation of turns", () => {
     expect(served).toEqual(["ap", "bp", "aq", "bp", "ar", "bp", "ap", "bp", "aq", "bp", "ar", "bp"])
   })
 
+  it("AD-9: forgets the cost and the weight of an ask that its own step refuses", () => {
+    const ring = new Ring(4)
+    ring.rotation.see(9, 1, false)
+    ring.rotation.unsee()
+    expect([ring.rotation.quantum, ring.rotation.leastWeight]).toEqual([4, 1])
+  })
+
   it("AD-9: serves units per weight that differ by no more than C (1 + 1/w1 + 1/w2) over any interval", () => {
     const tenant = fc.record({ weight: fc.integer({ min: 1, max: 5 }), groups: fc.integer({ min: 1, max: 3 }) })
     const most = fc.integer({ min: 1, max: 6 })
