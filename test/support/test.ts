@@ -19,6 +19,8 @@ const suite = async (
   args: readonly string[],
   workers: number,
 ): Promise<readonly Suite.Test[]> => {
+  // Beside the results, so that nobody takes a minute or two without a word for a hang.
+  console.error(`${runtime}: running`)
   const { tests, output } = await Suite.run(runtime, [`--maxWorkers=${Math.max(1, workers)}`, ...args])
   const failed = tests.filter((test) => test.status === "failed")
   if (failed.length > 0) console.log(output.trimEnd())
