@@ -16,8 +16,9 @@ import type { AdmissionRefused, BelowUse, Closed, NeverFits, WouldWait } from ".
 import type { AdmissionSnapshot, DrainReport, Holder } from "./AdmissionSnapshot.ts"
 import type * as Deadline from "./Deadline.ts"
 import * as Lease from "./Lease.ts"
-import { type Ask, interruptWaiter, type Lease as Visit, type Permit, PermitOf } from "./Permit.ts"
+import type { Ask, Permit } from "./Permit.ts"
 import type { InvalidLimits, InvalidRequest } from "./Refusal.ts"
+import { interruptWaiter, type Lease as Visit, PermitOf } from "./Ticket.ts"
 import { Turnstile } from "./Turnstile.ts"
 
 export interface Admission {

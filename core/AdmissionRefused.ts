@@ -5,7 +5,6 @@
  */
 import type * as Duration from "effect/Duration"
 import * as Deadline from "./Deadline.ts"
-import type { Refusal as Verdict } from "./kernel/Line.ts"
 import { Refusal } from "./Refusal.ts"
 
 /** One cap with its use, from narrow to wide. A pair is one provider as used by one tenant. */
@@ -139,25 +138,4 @@ export class BelowUse extends Refusal {
   override get message(): string {
     return `the ${this.account} uses ${this.use}, more than the new limit of ${this.limit}`
   }
-}
-
-interface Told {
-  readonly never: NeverFits
-  readonly full: QueueFull
-  readonly short: WouldWait
-}
-
-/** What a caller is told of the kernel's verdict on an ask of that cost. */
-export const fromVerdict = <V extends Verdict>(verdict: V, cost: number): Told[V["kind"]] => {
-  const refusal = (): NeverFits | QueueFull | WouldWait => {
-    switch (verdict.kind) {
-      case "never":
-        return new NeverFits({ account: verdict.account, cost, limit: verdict.limit })
-      case "full":
-        return new QueueFull(verdict)
-      case "short":
-        return new WouldWait(verdict)
-    }
-  }
-  return refusal() as Told[V["kind"]]
 }

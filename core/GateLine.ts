@@ -10,6 +10,7 @@ import * as Effect from "effect/Effect"
 import type * as Fiber from "effect/Fiber"
 import type * as Scope from "effect/Scope"
 import * as Refused from "./AdmissionRefused.ts"
+import { fromVerdict } from "./AdmissionVerdict.ts"
 import { Alarm } from "./Alarm.ts"
 import * as Deadline from "./Deadline.ts"
 import type { Lease as Place } from "./GateCalls.ts"
@@ -21,10 +22,10 @@ import type { Class } from "./kernel/Ledger.ts"
 import { Line } from "./kernel/Line.ts"
 import * as Lease from "./Lease.ts"
 import * as Limit from "./Limits.ts"
-import { type Answer, awaitAnswer, interruptWaiter, Ticket } from "./Permit.ts"
 import type { GateAsk, GatePermit, ProviderGate } from "./ProviderGate.ts"
 import { permitOf } from "./ProviderGate.ts"
 import { InvalidLimits, InvalidRequest } from "./Refusal.ts"
+import { type Answer, awaitAnswer, interruptWaiter, Ticket } from "./Ticket.ts"
 import { Transition } from "./Transition.ts"
 import { type Asked, type Observer, type Wicket, wicketOf } from "./Wicket.ts"
 
@@ -155,7 +156,7 @@ class Queue implements Observer {
     if (ticket.state === LeaseState.Held) this.#adopt(ticket)
     // Refused or not, it has made way for those whose time was over.
     this.tell()
-    if (verdict?.kind === "full") return Effect.fail(Refused.fromVerdict(verdict, 1))
+    if (verdict?.kind === "full") return Effect.fail(fromVerdict(verdict, 1))
     return ticket.state === LeaseState.Released ? ticket.body as Effect.Effect<GatePermit> : awaitAnswer(ticket)
   }
 

@@ -14,7 +14,9 @@ import { AdmissionLimits, type Limits } from "./AdmissionLimits.ts"
 import type { Settings } from "./AdmissionOptions.ts"
 import * as Refused from "./AdmissionRefused.ts"
 import * as Snapshot from "./AdmissionSnapshot.ts"
+import { fromVerdict } from "./AdmissionVerdict.ts"
 import { Alarm } from "./Alarm.ts"
+import { arrivalOf, recordOf } from "./AskRecord.ts"
 import * as Deadline from "./Deadline.ts"
 import { type Drain, Drains } from "./Drains.ts"
 import { type Ask as KernelAsk, type Group, Pair, type WaitingAsk } from "./kernel/Ask.ts"
@@ -23,8 +25,9 @@ import * as LeaseState from "./kernel/LeaseState.ts"
 import * as Ledger from "./kernel/Ledger.ts"
 import { Line } from "./kernel/Line.ts"
 import * as Limit from "./Limits.ts"
-import { type Answer, arrivalOf, type Ask, awaitAnswer, type Lease, recordOf, Ticket } from "./Permit.ts"
+import type { Ask } from "./Permit.ts"
 import { type InvalidLimits, InvalidRequest } from "./Refusal.ts"
+import { type Answer, awaitAnswer, type Lease, Ticket } from "./Ticket.ts"
 import { Transition } from "./Transition.ts"
 
 export class Turnstile {
@@ -110,7 +113,7 @@ export class Turnstile {
       this.#after()
       return body
     }
-    const refusal = verdict === undefined ? this.#tooLate(ticket, now) : Refused.fromVerdict(verdict, ticket.cost)
+    const refusal = verdict === undefined ? this.#tooLate(ticket, now) : fromVerdict(verdict, ticket.cost)
     if (refusal === undefined) ticket.body = body
     this.#after()
     return refusal === undefined ? awaitAnswer(ticket) : Effect.fail(this.#refuse(refusal))
@@ -136,7 +139,7 @@ export class Turnstile {
     lease.ask = ticket
     const verdict = this.#line.ask(ticket, this.#now(), false)
     this.#after()
-    return verdict === undefined ? undefined : Refused.fromVerdict(verdict, ticket.cost)
+    return verdict === undefined ? undefined : fromVerdict(verdict, ticket.cost)
   }
 
   /** The record of an ask that keeps every rule; or why it may not come. */
@@ -148,7 +151,7 @@ export class Turnstile {
   /** Its deadline has come. What could never fit is told so all the same: time is not what it lacks. */
   #tooOld(ticket: Ticket): Refused.WaitExpired | Refused.NeverFits {
     const never = this.#line.neverFits(ticket)
-    if (never !== undefined) return Refused.fromVerdict(never, ticket.cost)
+    if (never !== undefined) return fromVerdict(never, ticket.cost)
     const account = this.#line.shortOf(ticket)
     return new Refused.WaitExpired({ waited: Deadline.nanos(0), bound: "deadline", account })
   }
@@ -310,7 +313,7 @@ export class Turnstile {
       }
       case LeaseState.Refused: {
         const never = this.#line.neverFits(ticket)
-        return Effect.fail(this.#refuse(never === undefined ? this.#closed() : Refused.fromVerdict(never, ticket.cost)))
+        return Effect.fail(this.#refuse(never === undefined ? this.#closed() : fromVerdict(never, ticket.cost)))
       }
       default:
         return undefined

@@ -21,7 +21,7 @@ import { Delivery } from "./kernel/Delivery.ts"
 import { type Entry, Gate, type GateRules, type Verdict } from "./kernel/Gate.ts"
 import type { Class } from "./kernel/Ledger.ts"
 import * as Limit from "./Limits.ts"
-import { arrivalOf } from "./Permit.ts"
+import { arrivalOf } from "./AskRecord.ts"
 import { InvalidRequest } from "./Refusal.ts"
 import { Transition } from "./Transition.ts"
 
