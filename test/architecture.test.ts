@@ -17,6 +17,7 @@ const ranks: Architecture.Ranks = {
   "core/kernel/Ask.ts": 0.4,
   "core/kernel/Keys.ts": 0.5,
   "core/kernel/Passers.ts": 0.5,
+  "core/kernel/Holds.ts": 0.5,
   "core/kernel/Rotation.ts": 0.55,
   "core/kernel/Parking.ts": 0.6,
   "core/kernel/Places.ts": 0.7,

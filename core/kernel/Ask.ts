@@ -60,10 +60,12 @@ export class Group implements Member<Group>, Due<Group> {
   place: Place = nowhere
   /** Where it is parked or was last: it keeps its ticket there, and passes none of its class that came later. */
   account: Account<Group> | undefined = undefined
-  /** The account that woke it and has not been charged yet. */
-  promisedBy: Account<Group> | undefined = undefined
-  /** True while the promise is guarded: the units had been set aside for it. */
-  guarded = false
+  /** Accounts on which its units are kept though they are not charged yet: the one that woke it, and those in `guards`. */
+  holds: Array<Account<Group>> | undefined = undefined
+  /** Those on which nobody of its class or a lower one may take them: they had been set aside for it. */
+  guards: Array<Account<Group>> | undefined = undefined
+  /** Whether it is among the watchers of its accounts. */
+  watches = false
   ticket = 0
   /** Cost of the head. */
   need = 0
@@ -75,8 +77,10 @@ export class Group implements Member<Group>, Due<Group> {
   wasFirst = false
   /** Made when it first counts among those that could pass. */
   passer: Passer | undefined = undefined
-  /** Units granted past the head while it was the first on `account`. */
+  /** Units granted past the head while it was the first that is parked on an account, and its own for each move to another. */
   bypassed = 0
+  /** Units granted past it since it is short of the total. */
+  bypassedInTurn = 0
   setAside = false
   dueNanos: number = Infinity
   dueIndex: number = absent
@@ -161,8 +165,6 @@ export class Tenant {
 export class Provider {
   readonly key: string
   readonly account: Account<Group>
-  /** Heads that units of their tenant are kept for: they have to go where this account becomes short for them. */
-  readonly kept: Set<Group> = new Set()
   /** Records of pairs that name it. */
   pairs = 0
   pairsInUse = 0

@@ -40,6 +40,10 @@ export class Account<T extends Member<T>> {
   setAside = 0
   /** Units that stay set aside for heads that were woken and wait for the total, by the class as it counts. */
   guarded: Units | undefined = undefined
+  /** Those for whom units of this account or a wider one are kept: looked at when it has less room than one of them needs. */
+  watchers: Set<T> | undefined = undefined
+  /** At least the most that one of them needs. */
+  watchedMost = 0
   /** True while the account is on the list of those that gave back and whose parked groups are to be looked at. */
   opened = false
 

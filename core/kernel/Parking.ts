@@ -6,6 +6,7 @@
  * that is short of the total alone is not parked: it stays in its turn. The line decides who parks; nothing here charges.
  */
 import { type Group, nowhere, onAccount } from "./Ask.ts"
+import * as Holds from "./Holds.ts"
 import type { Account, Class, Total } from "./Ledger.ts"
 import type { Rotation } from "./Rotation.ts"
 
@@ -37,12 +38,14 @@ export class Parking {
     const first = this.head(account, group.turnClass)
     if (group.account !== account) {
       group.ticket = ++this.#tickets
-      group.bypassed = 0
+      // Where it comes from others went past it, or it would not be short here.
+      if (group.account !== undefined) group.bypassed += group.need
       group.account = account
     }
     group.place = onAccount
     account.queue(slotOf(group)).add(group)
     account.parked++
+    Holds.watch(group)
     if (first?.setAside !== true || this.head(account, group.turnClass) === first) return false
     this.#endSettingAside(first, account)
     return true
@@ -52,14 +55,14 @@ export class Parking {
     const account = group.account!
     account.queues![slotOf(group)]!.remove(group)
     account.parked--
-    this.#endSettingAside(group, account)
     group.place = nowhere
+    this.#endSettingAside(group, account)
   }
 
   #endSettingAside(head: Group, account: GroupAccount): void {
     if (head.setAside) account.setAside--
     head.setAside = false
-    head.pair.provider?.kept.delete(head)
+    Holds.watch(head)
   }
 
   /** The head of a class that is short of the total, if its turn has come to one. */
@@ -70,7 +73,7 @@ export class Parking {
   /** The group whose turn it is finds no room in the total: others may pass, as far as they may. */
   fallShort(group: Group): void {
     this.#short[group.turnClass] = group
-    group.bypassed = 0
+    group.bypassedInTurn = 0
     this.#total.parked++
   }
 
@@ -84,36 +87,19 @@ export class Parking {
   }
 
   /**
-   * Unparks a group whose account has room again. Until it is charged its units bound how many more are woken; those
-   * that were set aside for it stay so.
+   * Unparks a group whose account has room again. Until it is charged its units bound how many more are woken, and nobody
+   * takes them who may not pass it.
    */
   wake(group: Group): void {
     const account = group.account!
-    group.guarded = group.setAside
+    const keeps = this.keepsFor(group)
     this.unpark(group)
-    account.promise(group.turnClass, group.need)
-    group.promisedBy = account
-    if (!group.guarded) return
-    account.guard(group.turnClass, group.need)
-    this.#keep(group, account)
-  }
-
-  /** Ends the promise of a woken group, kept or not; returns the account that had made one. */
-  unpromise(group: Group): GroupAccount | undefined {
-    const account = group.promisedBy
-    if (account === undefined) return undefined
-    account.promise(group.turnClass, -group.need)
-    if (group.guarded) account.guard(group.turnClass, -group.need)
-    group.guarded = false
-    group.pair.provider?.kept.delete(group)
-    group.promisedBy = undefined
-    return account
+    Holds.hold(group, account, keeps)
   }
 
   /** Units of the account that the group's head could take, what is guarded for others left out. */
   roomFor(account: GroupAccount, group: Group): number {
-    const own = group.guarded && group.promisedBy === account ? group.need : 0
-    return account.room(group.arrival) - account.guardedAgainst(group.turnClass) + own
+    return account.room(group.arrival) - account.guardedAgainst(group.turnClass) + Holds.guardedFor(group, account)
   }
 
   /** The group of the class that has been short of the account for longest. */
@@ -163,6 +149,11 @@ export class Parking {
     return true
   }
 
+  /** Whether the units that a parked head leaves its place for are guarded: it has been passed as often as may be. */
+  keepsFor(head: Group): boolean {
+    return head.setAside || head.bypassed >= this.maxBypass
+  }
+
   /** Who is short of the account and first in its class: parked on it, or in turn where it is the total. */
   first(account: GroupAccount, turnClass: Class): Group | undefined {
     return account === this.#total ? this.#short[turnClass] : this.head(account, turnClass)
@@ -172,16 +163,12 @@ export class Parking {
   #leaves(account: GroupAccount, head: Group, group: Group): boolean {
     if (head.setAside) return false
     const borrows = head === this.#short[group.turnClass]
-    if (head.bypassed + group.need <= this.maxBypass && (!borrows || this.#rotation.mayBorrow(group, head))) return true
+    const bypassed = account === this.#total ? head.bypassedInTurn : head.bypassed
+    if (bypassed + group.need <= this.maxBypass && (!borrows || this.#rotation.mayBorrow(group, head))) return true
     head.setAside = true
     account.setAside++
-    this.#keep(head, account)
+    Holds.watch(head)
     return false
-  }
-
-  /** A tenant's account is no part of a provider's: what others take there would not be noticed otherwise. */
-  #keep(head: Group, account: GroupAccount): void {
-    if (account === head.pair.tenant.account) head.pair.provider?.kept.add(head)
   }
 
   /** Counts a grant against the heads that it passes on the account. */
@@ -189,14 +176,19 @@ export class Parking {
     if (account.parked === 0) return
     for (let k = 0; k <= group.turnClass; k++) {
       const head = this.first(account, k as Class)
-      if (head !== undefined && passes(account, group, head)) head.bypassed += group.need
+      if (head === undefined || !passes(account, group, head)) continue
+      if (account === this.#total) head.bypassedInTurn += group.need
+      else head.bypassed += group.need
     }
   }
 }
 
-/** Whether a grant to `group` goes past the head of the account: not where its own ticket there is the earlier one. */
+/**
+ * Whether a grant to `group` goes past the head of the account: not where its own ticket there is the earlier one, nor where
+ * it has been the first there and its units are guarded.
+ */
 const passes = (account: GroupAccount, group: Group, head: Group): boolean => {
-  if (head === group) return false
+  if (head === group || Holds.guardedFor(group, account) > 0) return false
   return group.account !== account || head.turnClass !== group.turnClass || group.ticket > head.ticket
 }
 

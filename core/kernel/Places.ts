@@ -4,6 +4,7 @@
  */
 import { type Group, inTurn, nowhere, onAccount, onWithholding, type WaitingAsk } from "./Ask.ts"
 import { DeadlineOrder } from "./DeadlineOrder.ts"
+import * as Holds from "./Holds.ts"
 import { type Account, type Class, classes, type Total } from "./Ledger.ts"
 import { List } from "./List.ts"
 import { Parking } from "./Parking.ts"
@@ -47,7 +48,6 @@ export class Places {
     group.raised = false
     // The next ask has not been short of anything yet: it parks behind those that have.
     group.account = undefined
-    group.bypassed = 0
     if (head !== undefined) this.enter(group)
   }
 
@@ -60,14 +60,14 @@ export class Places {
       if (account.setAside > 0) this.open(account)
     }
     if (this.total.parked > 0) this.parking.noteGrant(this.total, group)
-    this.parking.unpromise(group)
+    if (group.holds !== undefined) Holds.release(group, charged)
     this.parking.recover(group)
     this.rotation.spend(group)
   }
 
   /** The head was granted: the group goes on with its next ask, in the class that this one has arrived in. */
   advance(group: Group): void {
-    this.#seatKept(group)
+    this.#seatWatchers(group)
     this.#ages.remove(group)
     group.account = undefined
     const head = group.head
@@ -80,19 +80,29 @@ export class Places {
     if (head !== undefined) this.enter(group)
   }
 
-  /** Heads that units are kept for, and that the pair or provider of this grant has no room for any more. */
-  #seatKept({ pair }: Group): void {
-    if (pair.provider === undefined) return
-    if (pair.provider.account.guarded !== undefined || pair.tenant.account.guarded !== undefined) {
-      for (const group of pair.groups) if (group?.guarded === true) this.#seatWithoutRoom(group, group.promisedBy!)
+  /** Those that units are kept for and that an account of this grant has no room for any more park, and let them go. */
+  #seatWatchers(granted: Group): void {
+    const accounts = granted.pair.accountsOf(granted.arrival)
+    for (let i = 0; i < accounts.length; i++) {
+      const account = accounts[i]!
+      if (account.watchers === undefined || account.watchers.size === 0) continue
+      if (account.cap.limit - account.used < account.watchedMost) this.#seat(account)
     }
-    if (pair.provider.kept.size === 0) return
-    for (const head of pair.provider.kept) this.#seatWithoutRoom(head, head.pair.tenant.account)
   }
 
-  #seatWithoutRoom(head: Group, keptOn: Account<Group>): void {
-    const short = this.#withoutRoom(head, keptOn)
-    if (short !== undefined) this.parkNarrow(head, short)
+  /** O(watchers), and at least one of them needs more than there is, or the most that one needs was known too high. */
+  #seat(account: Account<Group>): void {
+    account.watchedMost = 0
+    for (const head of [...account.watchers!]) {
+      const short = this.#shortNow(head)
+      if (short !== undefined) this.parkNarrow(head, short)
+      else account.watchedMost = Math.max(account.watchedMost, head.need)
+    }
+  }
+
+  /** The account below the total that a watching head is short of by now; where it is parked, one before that. */
+  #shortNow(head: Group): Account<Group> | undefined {
+    return this.#withoutRoom(head, head.place === onAccount ? head.account! : this.total)
   }
 
   /** Heads above what withholding leaves of the total wait for its end, and nothing is set aside for them. */
@@ -102,9 +112,13 @@ export class Places {
     }
   }
 
-  /** Limits were lowered: a head that has units set aside may be short of a narrower account by that. */
+  /** Limits were lowered: a head that units are kept for may be short of an account by that. */
   lookAgain(groups: Iterable<Group>): void {
-    for (const group of groups) if (group.place === onAccount && group.setAside) this.open(group.account!)
+    for (const group of groups) {
+      if (group.place === onAccount && group.setAside) this.open(group.account!)
+      const short = group.watches ? this.#shortNow(group) : undefined
+      if (short !== undefined) this.parkNarrow(group, short)
+    }
   }
 
   /** Those that a withholding had put aside are looked at anew. */
@@ -131,6 +145,7 @@ export class Places {
 
   #newHead(group: Group, head: WaitingAsk): void {
     group.need = head.cost
+    group.bypassed = 0
     if (group.arrival < 2) return
     group.dueNanos = head.sinceNanos + (head.dueNanos - head.sinceNanos) / 2
     this.#ages.add(group)
@@ -143,8 +158,8 @@ export class Places {
     this.#opened.push(account)
   }
 
-  /** Takes a group out of wherever it is; what it was promised or had set aside is open to others in this step. */
-  unplace(group: Group): void {
+  /** Takes a group out of wherever it is; what was kept for it is open to others in this step, as {@link Holds.release} says. */
+  unplace(group: Group, short?: Account<Group>): void {
     if (group.place === onAccount) {
       this.open(group.account!)
       this.parking.unpark(group)
@@ -152,14 +167,12 @@ export class Places {
       this.#withheld.remove(group)
       group.place = nowhere
     } else if (group.place !== nowhere) this.rotation.detach(group)
-    this.#release(group)
+    this.#release(group, short)
   }
 
-  /** What a group was promised or had set aside for it is open to others in this step. */
-  #release(group: Group): void {
+  #release(group: Group, short?: Account<Group>): void {
     this.parking.recover(group)
-    const promised = this.parking.unpromise(group)
-    if (promised !== undefined) this.open(promised)
+    Holds.release(group, (account) => this.open(account), short)
   }
 
   /** True where only the end of a withholding could make room for the head. */
@@ -197,12 +210,20 @@ export class Places {
         if (short === undefined) {
           this.parking.wake(group)
           this.rotation.attach(group)
-        } else {
-          this.parking.unpark(group)
-          this.#park(group, short)
-        }
+          Holds.watch(group)
+        } else this.#move(group, short)
       }
     }
+  }
+
+  /** A parked head whose account has room goes to another that it is short of. */
+  #move(group: Group, short: Account<Group>): void {
+    const from = group.account!
+    const keeps = this.parking.keepsFor(group)
+    this.parking.unpark(group)
+    if (keeps) Holds.hold(group, from, true)
+    Holds.release(group, (account) => this.open(account), short)
+    this.#park(group, short)
   }
 
   /** The first account narrower than `end` without room for the group's head. */
@@ -272,14 +293,14 @@ export class Places {
   parkNarrow(group: Group, short: Account<Group>): void {
     // What it was promised may be for others of its tenant: woken before it leaves, they keep the tenant's turn.
     if (group.place === inTurn) {
-      this.#release(group)
+      this.#release(group, short)
       const woken = this.hasOpened
       this.wakeOpened()
       this.#woken = woken
       // The waking may have moved away whoever was in front of it there: then it keeps its turn, and is looked at again.
       if (woken && this.#standsFree(group)) return
       this.rotation.suspend(group)
-    } else this.unplace(group)
+    } else this.unplace(group, short)
     this.#park(group, short)
   }
 
@@ -326,3 +347,6 @@ export class Places {
     this.#ages.add(group)
   }
 }
+
+/** What was kept for a head is charged to it now, and open to nobody. */
+const charged = (): void => {}

@@ -111,12 +111,14 @@ export class Simulation {
     return found
   }
 
-  /** Whether the group's head fits every account but perhaps the total. What woken groups were promised is taken. */
+  /** Whether the group's head fits every account but perhaps the total. What is kept there for others is taken. */
   isEligible(group: Group): boolean {
     const { head, pair, place } = group
     if (head === undefined || place !== inTurn || (head === this.#leaving && group.asks.size === 1)) return false
-    for (const account of pair.accountsOf(group.arrival)) if (account.room(group.arrival) < head.cost) return false
-    return true
+    return pair.accountsOf(group.arrival).every((account) => {
+      const own = group.guards?.includes(account) === true ? head.cost : 0
+      return account.room(group.arrival) - account.guardedAgainst(group.turnClass) + own >= head.cost
+    })
   }
 
   pair(tenant: string, provider?: string): Pair {

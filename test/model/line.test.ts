@@ -258,23 +258,59 @@ describe("the line", () => {
   })
 
   it("AD-14 AD-15: what is set aside for a head is not where an earlier one parks before it again", () => {
-    const witness = new Witness({ maxRunning: 4, maxPerProvider: 2, maxBypass: 0 })
-    const provider = witness.ask({ tenant: "x", provider: "p", cost: 2 }).entry!
-    const first = witness.ask({ tenant: "a", provider: "p", cost: 2 }).entry!
-    const second = witness.ask({ tenant: "b", provider: "p", cost: 2 }).entry!
-    witness.ask({ tenant: "c", provider: "p" })
-    const [one, other] = [witness.ask({ tenant: "y" }).entry!, witness.ask({ tenant: "y" }).entry!]
-    witness.ask({ tenant: "d", cost: 2 })
+    const witness = new Witness({ maxRunning: 6, maxPerProvider: 3, maxBypass: 1 })
+    const provider = witness.ask({ tenant: "x", provider: "p", cost: 3 }).entry!
+    const first = witness.ask({ tenant: "a", provider: "p", cost: 3 }).entry!
+    const second = witness.ask({ tenant: "b", provider: "p", cost: 3 }).entry!
+    witness.ask({ tenant: "c", provider: "p", cost: 2 })
+    const [two, one] = [witness.ask({ tenant: "y", cost: 2 }).entry!, witness.ask({ tenant: "y" }).entry!]
+    witness.ask({ tenant: "d", cost: 3 })
     // The first is woken, and is short of the total.
     witness.giveBack(provider)
-    witness.giveBack(one)
+    witness.giveBack(two)
     const [aheadOf, behind] = [second, first].map(({ pair }) => pair.groups[2]!)
-    witness.ask({ tenant: "e", provider: "p" })
+    witness.ask({ tenant: "e", provider: "p", cost: 2 })
     expect([aheadOf!.setAside, behind!.place === inTurn]).toEqual([true, true])
     // It is short of its provider again.
     witness.ask({ tenant: "f", provider: "p", arrival: 0 })
-    witness.giveBack(other)
+    expect([aheadOf!.setAside, behind!.place === inTurn]).toEqual([false, false])
+    witness.giveBack(one)
     expect([aheadOf!.setAside, behind!.setAside]).toEqual([false, true])
+    witness.finish()
+  })
+
+  it("AD-14: an ask that is short of two accounts in turn is granted in bounded time", () => {
+    for (const maxBypass of [0, 1, 4]) {
+      const witness = new Witness({ maxRunning: 100, maxPerTenant: 1, maxPerProvider: 1, maxBypass })
+      const ask = (tenant: string, provider: string) => witness.ask({ tenant, provider }).entry!
+      const [ofProvider, ofTenant] = [[ask("a", "q")], [ask("b", "r")]]
+      const both = ask("b", "q")
+      let past = 0
+      while (both.status === "waiting" && past < 100) {
+        // Of each, the next stands in line before the one that runs gives back.
+        for (const [running, tenant, provider] of [[ofProvider, "a", "q"], [ofTenant, "b", "r"]] as const) {
+          running.push(ask(tenant, provider))
+          witness.giveBack(running.shift()!)
+          witness.deliver()
+          past++
+        }
+      }
+      expect(past, `bypass ${maxBypass}`).toBeLessThanOrEqual(2 * (maxBypass + 2))
+    }
+  })
+
+  it("AD-15 AD-13: what a woken ask was promised is open again once others have filled its account", () => {
+    const witness = new Witness({ maxRunning: 3, maxPerProvider: 2 })
+    const large = witness.ask({ tenant: "b", provider: "p", cost: 2 }).entry!
+    witness.ask({ tenant: "a", provider: "p", cost: 2 })
+    const fits = witness.ask({ tenant: "c", provider: "p" }).entry!
+    witness.ask({ tenant: "b", provider: "q" })
+    witness.ask({ tenant: "b", provider: "p" })
+    const small = witness.ask({ tenant: "c" }).entry!
+    witness.ask({ tenant: "b", cost: 2 })
+    witness.giveBack(large)
+    witness.giveBack(small)
+    expect(fits.status).not.toBe("waiting")
     witness.finish()
   })
 

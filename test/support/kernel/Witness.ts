@@ -438,7 +438,7 @@ export class Witness {
     return this.heads.some((other) => {
       const group = this.#groupOf(other)
       if (other === head || group.turnClass > this.#turnClass(head)) return false
-      return group.setAside || group.promisedBy !== undefined
+      return group.setAside || group.holds !== undefined
     })
   }
 
@@ -489,14 +489,18 @@ export class Witness {
       let room = account === "total" ? this.roomOnTotal(entry.arrival) : this.roomOn(account)
       for (const other of this.heads) {
         const group = this.#groupOf(other)
-        if (other === entry || group.promisedBy === undefined) continue
-        if (this.#accountOf(other, group.promisedBy) !== account) continue
-        const guarded = group.guarded && group.turnClass <= this.#turnClass(entry)
-        const first = parkedOn === account && group.turnClass <= this.#turnClass(entry) && !this.fits(other)
+        const holds = group.holds?.some((held) => this.#accountOf(other, held) === account)
+        if (other === entry || holds !== true || group.turnClass > this.#turnClass(entry)) continue
+        const guarded = group.guards?.some((held) => this.#accountOf(other, held) === account) === true
+        const first = parkedOn === account && !this.fits(other) && this.#fitsBelowTotal(other)
         if (guarded || first) room -= other.cost
       }
       return room < entry.cost
     })
+  }
+
+  #fitsBelowTotal(entry: Entry): boolean {
+    return entry.accounts.every((account) => this.roomOn(account) >= entry.cost)
   }
 
   #parkedOn(entry: Entry): string | undefined {
@@ -589,20 +593,23 @@ export class Witness {
   #checkKept(): void {
     for (const head of this.heads) {
       const group = this.#groupOf(head)
-      if (!this.#hasSetAside(group) && !group.guarded) continue
+      if (!this.#hasSetAside(group) && group.guards === undefined) continue
       let most = this.limits.maxRunning - this.withheld
       for (let k = 0; k < head.arrival; k++) most -= this.reserves[k]!
       must(head.cost <= most, "AD-28: nothing is set aside for a head above what withholding leaves", () => head.id)
       must(group.place !== onWithholding, "AD-28: nothing is set aside for a head that waits for withholding to end")
-      const at = this.#accountOf(head, this.#hasSetAside(group) ? this.#shortOf(group) : group.promisedBy!)
-      for (const account of head.accounts) {
-        if (account === at) break
-        const room = this.roomOn(account)
-        must(
-          room >= head.cost,
-          "AD-14: nothing is set aside for a head that is not eligible",
-          () => [head.id, at, account],
-        )
+      const keeping = (group.guards ?? []).map((guard) => this.#accountOf(head, guard))
+      if (this.#hasSetAside(group)) keeping.push(this.#accountOf(head, this.#shortOf(group)))
+      for (const at of keeping) {
+        for (const account of head.accounts) {
+          if (account === at) break
+          const room = this.roomOn(account)
+          must(
+            room >= head.cost,
+            "AD-14: nothing is set aside for a head that is not eligible",
+            () => [head.id, at, account],
+          )
+        }
       }
     }
   }
