@@ -10,7 +10,7 @@ import type * as Fiber from "effect/Fiber"
 import { priorities } from "./AdmissionOptions.ts"
 import { BelowUse } from "./AdmissionRefused.ts"
 import * as Deadline from "./Deadline.ts"
-import { GateCalls, type Lease } from "./GateCalls.ts"
+import { GateCalls, type Lease, type Restore } from "./GateCalls.ts"
 import type { Complete, Settings } from "./GateOptions.ts"
 import * as Refused from "./GateRefused.ts"
 import { type Totals, totals } from "./GateSnapshot.ts"
@@ -177,10 +177,10 @@ export class Wicket {
   call<A, E, R>(
     lease: Lease,
     work: Effect.Effect<A, E, R>,
-    fiber: Fiber.Fiber<unknown, unknown>,
+    restore: Restore,
     judge: Judge<E> | undefined,
   ): Effect.Effect<A, E | Refused.CallTimedOut> {
-    return this.calls.start(lease, work, fiber, { judge, maxNanos: this.#limits.maxElapsedMillis * 1e6 })
+    return this.calls.start(lease, work, restore, { judge, maxNanos: this.#limits.maxElapsedMillis * 1e6 })
   }
 
   /** Lowers all that are given or none: a limit only falls, and not below its use. */
