@@ -50,20 +50,25 @@ describe("a time limit", () => {
       yield* Books.whole(gate, 4)
     }))
 
-  it.effect("PG-46: an opening answers all of 1,024 that wait, with a typed error", () =>
+  it.effect("PG-46 PG-23: an opening answers all of 1,024 that wait, at once and with a typed error", () =>
     Effect.gen(function* () {
       const gate = yield* ProviderGate.make({ ...options, concurrency: 1, tenantConcurrency: 1 })
       const line = yield* GateLine.make(gate, { maxQueued: 1_024 })
-      const permit = yield* line.enter(ask)
+      // It fails at its time limit, and its place comes free long after.
+      const call = yield* started(Effect.exit(gate.run(ask, Effect.uninterruptible(Effect.sleep("1 hour")))))
       const waiters = yield* Effect.forEach(
         Array(1_024),
         () => started(Effect.flip(Effect.scoped(line.enter(ask)))),
       )
-      yield* gate.settle(permit, "failure")
+      yield* TestClock.adjust("2 seconds")
       for (const refused of yield* Fiber.joinAll(waiters)) assert.strictEqual(refused._tag, "CircuitOpen")
-      assert.deepInclude(yield* Books.settled(gate), { refusedOpen: 1_024 })
+      assert.deepInclude(yield* Books.balanced(gate), { held: 1, refusedOpen: 1_024 })
       assert.strictEqual(yield* line.waiting, 0)
-    }).pipe(Effect.scoped))
+      yield* TestClock.adjust("1 hour")
+      yield* Fiber.join(call)
+      yield* gate.run(ask, Effect.void)
+      yield* Books.whole(gate, 1)
+    }))
 })
 
 describe("giving back", () => {

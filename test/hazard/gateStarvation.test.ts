@@ -72,6 +72,16 @@ describe("the cap", () => {
       assert.strictEqual(yield* waiting, 2)
       yield* Fiber.interruptAll(ordinary)
       yield* Books.whole(gate, 4)
+      // Nor does it without a line.
+      yield* Effect.scoped(Effect.gen(function* () {
+        const control = yield* Effect.forEach(Array(4), () => gate.tryEnter({ tenant: "c", priority: "control" }))
+        for (const permit of control) {
+          yield* gate.settle(permit, "success")
+          yield* Effect.exit(gate.tryEnter({ tenant: "n" }))
+        }
+        assert.deepInclude(yield* Books.balanced(gate), { held: 2, heldOrdinary: 2 })
+      }))
+      yield* Books.whole(gate, 4)
     }))
 
   it("PG-27 PG-33: no schedule turns room into a refusal", () => {
