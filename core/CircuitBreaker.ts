@@ -8,7 +8,7 @@ import * as Clock from "effect/Clock"
 import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
-import * as Scope from "effect/Scope"
+import type * as Scope from "effect/Scope"
 import * as Deadline from "./Deadline.ts"
 import { type BreakerLimits, decodeBreaker } from "./GateOptions.ts"
 import { type CircuitOpen, circuitOpen, PermitMisuse } from "./GateRefused.ts"
@@ -134,17 +134,15 @@ class State {
 }
 
 const service = (state: State): CircuitBreaker => ({
-  tryEnter: Lease.scoped({
-    empty: (): Held => ({ pass: undefined }),
-    take: (held, scope) =>
-      Effect.suspend((): Effect.Effect<CircuitPass, CircuitOpen> => {
-        const refusal = state.enter(held)
-        if (refusal !== undefined) return Effect.fail(refusal)
-        const pass: CircuitPass = Object.freeze({ probe: held.pass!.probe })
-        state.owned.set(pass, { held, scope })
-        return Effect.succeed(pass)
-      }),
-    leave: (held) => void state.settle(held, "neutral"),
+  tryEnter: Effect.uninterruptibleMask((): Effect.Effect<CircuitPass, CircuitOpen, Scope.Scope> => {
+    const held: Held = { pass: undefined }
+    const refusal = state.enter(held)
+    if (refusal !== undefined) return Effect.fail(refusal)
+    const pass: CircuitPass = Object.freeze({ probe: held.pass!.probe })
+    return Lease.registered(() => void state.settle(held, "neutral"), (scope) => {
+      state.owned.set(pass, { held, scope })
+      return pass
+    })
   }),
   settle: (pass, verdict) =>
     Effect.suspend((): Effect.Effect<void, PermitMisuse> => {
@@ -152,7 +150,8 @@ const service = (state: State): CircuitBreaker => ({
       const own = state.owned.get(pass)
       if (own === undefined) return Effect.fail(new PermitMisuse({ reason: "foreign-gate" }))
       if (!state.settle(own.held, verdict)) return Effect.fail(new PermitMisuse({ reason: "already-settled" }))
-      return Scope.close(own.scope, Exit.void)
+      Lease.forget(own.scope)
+      return Effect.void
     }),
   run: (work, judge) => run(state, work, judge),
   peek: Effect.suspend(() => {

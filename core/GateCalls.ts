@@ -37,6 +37,9 @@ export interface Desk {
 
 type Answer = Effect.Effect<unknown, unknown>
 
+/** What a mask hands to the effect under it. */
+export type Restore = <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
+
 /** A call whose work had not ended at once. */
 export class Call implements Due<Call> {
   readonly entry: Entry
@@ -73,27 +76,30 @@ export class GateCalls {
     this.#alarm = new Alarm({ clock: options.clock, context: options.context, ring: () => this.#ring() })
   }
 
-  /** Starts `work` at once in a child; only one that has not ended by then has a time limit. */
+  /**
+   * Starts `work` at once in a child; only one that has not ended by then has a time limit. Called where nothing
+   * interrupts; `restore` gives back what the caller of `run` allows while it waits.
+   */
   start<A, E, R>(
     lease: Lease,
     work: Effect.Effect<A, E, R>,
-    fiber: Fiber.Fiber<unknown, unknown>,
+    restore: Restore,
     options: { readonly judge: Judge<E> | undefined; readonly maxNanos: number },
   ): Effect.Effect<A, E | CallTimedOut> {
     const entry = lease.entry!
-    const child = Effect.runForkWith(fiber.context as Context.Context<R>)(work)
+    const child = Effect.runForkWith(Fiber.getCurrent()!.context as Context.Context<R>)(work)
     const exit = child.pollUnsafe()
     if (exit !== undefined) return this.#finish(entry, exit, options.judge)
     const call = new Call(entry, child, Deadline.nowNanos(this.#clock), options.maxNanos)
-    // From here on the caller's exit finalizer finds the child, though the caller may be interrupted before it waits.
     lease.call = call
     this.#inFlight.add(call)
     this.#rearm()
     child.addObserver((ended) => this.#over(call, this.#ended(call, ended, options.judge)))
-    return Effect.callback((resume) => {
+    const wait = Effect.callback<A, E | CallTimedOut>((resume) => {
       if (call.answer !== undefined) resume(call.answer as Effect.Effect<A, E | CallTimedOut>)
       else call.resume = resume as (answer: Answer) => void
     })
+    return Effect.onExitPrimitive(restore(wait), () => this.leave(lease))
   }
 
   /** The caller is through. Work that still runs is interrupted and awaited; a defect of its end is passed on. */

@@ -3,7 +3,8 @@
  *
  * It stands on the kernel's line and charges the gate's own places: higher priorities first, turns between tenants,
  * ageing at half of the time. While somebody waits the gate itself answers `Saturated`, except to the line. An open
- * circuit is never waited out: who asks, or waits when it opens, gets `CircuitOpen`. It owns those who wait, no permit.
+ * circuit is never waited out: who asks, or waits when it opens, gets `CircuitOpen`. What a gate lends goes to those in
+ * line as well. It owns those who wait, no permit.
  */
 import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -91,6 +92,8 @@ class Queue implements Observer {
   readonly #alarm: Alarm
   readonly #transition: Transition<Ticket>
   readonly #standings = new WeakMap<Ticket, Standing>()
+  /** Tenants with a control call in line that may come to be lent a place. */
+  readonly #borrowers = new Set<Pair>()
 
   constructor(wicket: Wicket, maxQueued: number, maxWaitNanos: number, fiber: Fiber.Fiber<unknown, unknown>) {
     this.#wicket = wicket
@@ -137,8 +140,8 @@ class Queue implements Observer {
     const deadline = fiber.getRef(Deadline.Current)
     const due = deadline === undefined ? Infinity : Deadline.onClock(deadline, wicket.clock)
     if (!(due > now)) return Effect.fail(this.#tooOld(asked))
-    // Nobody is overtaken, and some places that a gate may lend are no line's to give.
-    if (!this.isWaiting && wicket.enterFirst(standing, asked)) {
+    // Nobody is overtaken: whoever in line could have this place was given it in the step that freed it.
+    if (wicket.enterFirst(standing, asked, now)) {
       return Effect.succeed(permitOf(wicket, standing.entry!, scope))
     }
     const ticket = new Ticket(wicket.pairOf(asked), asked.arrival, 1)
@@ -154,6 +157,7 @@ class Queue implements Observer {
     this.#standings.set(ticket, standing)
     const verdict = this.#line.ask(ticket, now, true)
     if (ticket.state === LeaseState.Held) this.#adopt(ticket)
+    else if (ticket.arrival === 1) this.#borrowers.add(ticket.pair)
     // Refused or not, it has made way for those whose time was over.
     this.tell()
     if (verdict?.kind === "full") return Effect.fail(fromVerdict(verdict, 1))
@@ -162,11 +166,19 @@ class Queue implements Observer {
 
   /** The caller is through: a place goes back without judgement, and who still waits leaves. */
   leave(standing: Standing): void {
-    const { ticket } = standing
-    if (standing.entry !== undefined) return void this.#wicket.leave(standing)
-    if (ticket === undefined || !this.#line.leave(ticket, this.#wicket.now())) return
+    const { entry, ticket } = standing
+    if (entry !== undefined) this.#wicket.leave(standing)
+    if (ticket === undefined) return
+    if (entry === undefined && !this.#line.leave(ticket, this.#wicket.now())) return
+    this.#forget(ticket)
+    // It may not have heard of its place yet. To one that has, this is nothing.
     interruptWaiter({ ask: ticket })
     this.tell()
+  }
+
+  /** A ticket has left the line. */
+  #forget({ arrival, pair }: Ticket): void {
+    if (arrival === 1 && pair.groups[1]?.head === undefined) this.#borrowers.delete(pair)
   }
 
   freed(pair: Pair | undefined, arrival: Class): void {
@@ -174,6 +186,7 @@ class Queue implements Observer {
     const now = this.#wicket.now()
     if (pair === undefined) this.#line.expire(now)
     else this.#line.freed(pair, arrival, now)
+    this.#lend(pair, now)
   }
 
   opened(): void {
@@ -189,6 +202,36 @@ class Queue implements Observer {
   #adopt(ticket: Ticket): void {
     this.#line.handOver(ticket)
     this.#wicket.adopt(this.#standings.get(ticket)!, ticket.pair, ticket.arrival)
+  }
+
+  /** What the line had no use for may be a place that the gate lends: to a tenant's control call, or to the probe. */
+  #lend(freed: Pair | undefined, now: number): void {
+    const { gate } = this.#wicket
+    if (!gate.lends) return this.#borrowers.clear()
+    if (freed?.groups[1]?.head !== undefined) this.#borrowers.add(freed)
+    for (const pair of this.#borrowers) {
+      const ticket = pair.groups[1]?.head
+      if (ticket === undefined || gate.hasExtra(pair)) this.#borrowers.delete(pair)
+      else if (gate.refusal(pair, 1, now) === undefined) this.#lendTo(ticket as Ticket, now)
+      else break
+    }
+    // It looks at all, and yet rarely: once there is a probe, nobody waits.
+    if (gate.circuit.isClosed || gate.circuit.shut(now) !== undefined) return
+    const first = this.#line.waitingAsks().sort((a, b) => a.arrival - b.arrival)
+      .find(({ arrival, pair }) => gate.refusal(pair, arrival, now) === undefined)
+    if (first !== undefined) this.#lendTo(first as Ticket, now)
+  }
+
+  /** The ticket leaves the line, takes its place at the gate, and is told as one that was granted. */
+  #lendTo(ticket: Ticket, now: number): void {
+    const { arrival, pair } = ticket
+    const { keys } = this.#wicket.gate
+    // Its record must not be forgotten between the two.
+    keys.hold(pair)
+    this.#line.leave(ticket, now)
+    this.#wicket.enterFirst(this.#standings.get(ticket)!, { tenant: pair.tenant.key, pair, arrival }, now)
+    keys.drop(pair)
+    this.#line.answers.add(ticket)
   }
 
   #hand(ticket: Ticket): Answer | undefined {
@@ -213,11 +256,13 @@ class Queue implements Observer {
           this.#wicket.turnedAway(this.#wicket.peek() ?? circuitOpen({ retryNanos: 0, probing: false })),
         )
       default:
-        return undefined
+        // It has left the line: with a place that was lent to it, or with its caller.
+        return this.#standings.get(ticket)?.entry?.held === true ? ticket.body : undefined
     }
   }
 
   #tell(ticket: Ticket): void {
+    this.#forget(ticket)
     const answer = this.#hand(ticket)
     if (answer === undefined) return
     if (ticket.resume === undefined) ticket.answer = answer

@@ -39,7 +39,10 @@ export interface Options extends ProviderLimits {
   readonly reservedProbe?: "off" | "on" | undefined
   /** How `backoff` spreads callers. */
   readonly jitter?: "seeded" | "spread" | undefined
-  /** Told of every change of the circuit, in order, after the step that made it; what it does or throws changes nothing. */
+  /**
+   * Told of every change of the circuit, in order, after the step that made it; what it does or throws changes nothing.
+   * It may be async: it is not waited for, and what it rejects with is dropped.
+   */
   readonly events?: ((event: CircuitEvent) => void) | undefined
 }
 

@@ -5,8 +5,7 @@
  * which judges nobody. It never waits, retries or queues.
  */
 import * as Effect from "effect/Effect"
-import * as Exit from "effect/Exit"
-import * as Scope from "effect/Scope"
+import type * as Scope from "effect/Scope"
 import { priorities, type Priority } from "./AdmissionOptions.ts"
 import type { BelowUse } from "./AdmissionRefused.ts"
 import type { Lease as Place } from "./GateCalls.ts"
@@ -116,16 +115,15 @@ export const make = (options: Options): Effect.Effect<ProviderGate, InvalidLimit
 
 const service = (wicket: Wicket): ProviderGate => ({
   tryEnter: (ask) =>
-    Lease.scoped({
-      empty: (): Place => ({ entry: undefined }),
-      take: (lease, scope) =>
-        Effect.suspend((): Effect.Effect<GatePermit, CircuitOpen | Saturated | InvalidRequest> => {
-          const refusal = enter(wicket, lease, ask)
-          return refusal === undefined
-            ? Effect.succeed(new PermitOf(wicket, lease.entry!, scope))
-            : Effect.fail(refusal)
-        }),
-      leave: (lease) => void wicket.leave(lease),
+    Effect.uninterruptibleMask((): Effect.Effect<
+      GatePermit,
+      CircuitOpen | Saturated | InvalidRequest,
+      Scope.Scope
+    > => {
+      const lease: Place = { entry: undefined }
+      const refusal = enter(wicket, lease, ask)
+      if (refusal !== undefined) return Effect.fail(refusal)
+      return Lease.registered(() => wicket.leave(lease), (scope) => new PermitOf(wicket, lease.entry!, scope))
     }),
   settle: (permit, verdict) =>
     Effect.suspend((): Effect.Effect<void, PermitMisuse> => {
@@ -133,7 +131,8 @@ const service = (wicket: Wicket): ProviderGate => ({
       const own = PermitOf.open(permit, wicket)
       if (own === undefined) return Effect.fail(new PermitMisuse({ reason: "foreign-gate" }))
       if (!wicket.settle(own.entry, verdict)) return Effect.fail(new PermitMisuse({ reason: "already-settled" }))
-      return Scope.close(own.scope, Exit.void)
+      Lease.forget(own.scope)
+      return Effect.void
     }),
   run: (ask, work) => run(wicket, ask, work),
   peek: (ask) =>
@@ -151,16 +150,15 @@ const run = <A, E, R>(
   ask: GateAsk<E>,
   work: Effect.Effect<A, E, R>,
 ): Effect.Effect<A, E | CircuitOpen | Saturated | CallTimedOut | InvalidRequest, R> =>
-  Effect.suspend(() => {
+  // No interruption comes between taking a place and the exit that gives it back; the work is interrupted as ever.
+  Effect.uninterruptibleMask((restore): Effect.Effect<
+    A,
+    E | CircuitOpen | Saturated | CallTimedOut | InvalidRequest,
+    R
+  > => {
     const lease: Place = { entry: undefined }
-    return Effect.onExitPrimitive(
-      Effect.withFiber<A, E | CircuitOpen | Saturated | CallTimedOut | InvalidRequest, R>((fiber) => {
-        const refusal = enter(wicket, lease, ask)
-        if (refusal !== undefined) return Effect.fail(refusal)
-        return wicket.call(lease, work, fiber, ask.judge)
-      }),
-      () => wicket.calls.leave(lease),
-    )
+    const refusal = enter(wicket, lease, ask)
+    return refusal === undefined ? wicket.call(lease, work, restore, ask.judge) : Effect.fail(refusal)
   })
 
 const enter = (wicket: Wicket, lease: Place, ask: Caller): CircuitOpen | Saturated | InvalidRequest | undefined => {

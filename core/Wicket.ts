@@ -10,7 +10,7 @@ import type * as Fiber from "effect/Fiber"
 import { priorities } from "./AdmissionOptions.ts"
 import { BelowUse } from "./AdmissionRefused.ts"
 import * as Deadline from "./Deadline.ts"
-import { GateCalls, type Lease } from "./GateCalls.ts"
+import { GateCalls, type Lease, type Restore } from "./GateCalls.ts"
 import type { Complete, Settings } from "./GateOptions.ts"
 import * as Refused from "./GateRefused.ts"
 import { type Totals, totals } from "./GateSnapshot.ts"
@@ -97,8 +97,8 @@ export class Wicket {
     })
     this.#transition = new Transition({
       delivery: this.#events,
-      // What the sink throws is its own affair.
-      perform: (event) => void Effect.runSyncExit(Effect.sync(() => events?.(event))),
+      // What the sink throws is its own affair, at once or later.
+      perform: (event) => void Effect.runSyncExit(Effect.sync(() => disown(events?.(event)))),
       context,
     })
   }
@@ -138,9 +138,8 @@ export class Wicket {
     return new Refused.Saturated({ scope: refusal.scope })
   }
 
-  /** Takes a place for somebody in line, before whom nobody waits; false, and no change, where there is none. */
-  enterFirst(lease: Lease, asked: Asked): boolean {
-    const now = this.#gateTime()
+  /** Takes a place for somebody before whom nobody in line could have it. False, and no change, where there is none. */
+  enterFirst(lease: Lease, asked: Asked, now: number): boolean {
     if (this.gate.refusal(asked.pair, asked.arrival, now) !== undefined) return false
     this.#take(lease, asked, now)
     return true
@@ -177,10 +176,10 @@ export class Wicket {
   call<A, E, R>(
     lease: Lease,
     work: Effect.Effect<A, E, R>,
-    fiber: Fiber.Fiber<unknown, unknown>,
+    restore: Restore,
     judge: Judge<E> | undefined,
   ): Effect.Effect<A, E | Refused.CallTimedOut> {
-    return this.calls.start(lease, work, fiber, { judge, maxNanos: this.#limits.maxElapsedMillis * 1e6 })
+    return this.calls.start(lease, work, restore, { judge, maxNanos: this.#limits.maxElapsedMillis * 1e6 })
   }
 
   /** Lowers all that are given or none: a limit only falls, and not below its use. */
@@ -256,8 +255,17 @@ export class Wicket {
   }
 }
 
-/** Those in line go before whoever asks the gate itself. */
+/**
+ * Those in line go before whoever asks the gate itself: all of them, emergencies too (PG-46). Where a gate has a line, the
+ * way in is the line, and it has an emergency's place for it at once, whoever waits (PG-28).
+ */
 const queued = { kind: "full", scope: "provider" } as const
+
+/** A sink may be an async function, whose rejection nobody else would look at: a runtime may end a process for that. */
+const disown = (told: unknown): void => {
+  if (typeof told !== "object" || told === null || !("then" in told)) return
+  if (typeof told.then === "function") told.then(undefined, () => {})
+}
 
 const circuitRules = (limits: Complete): Pick<GateRules, "failureThreshold" | "recoveryNanos" | "probeNanos"> => ({
   failureThreshold: limits.failureThreshold,

@@ -106,6 +106,16 @@ export class Gate {
     return new Entry(pair, arrival, this.circuit.pass(now), false)
   }
 
+  /** True where some call may have a place that is lent to it: one that is no account's to give. */
+  get lends(): boolean {
+    return this.#rules.reservedForTenantControl || (this.#rules.reservedProbe && !this.circuit.isClosed)
+  }
+
+  /** Whether one of the tenant's control calls uses their extra place. */
+  hasExtra(pair: Pair): boolean {
+    return this.#extra.has(pair)
+  }
+
   /** Judges an entry, once: the circuit hears of it, or is freed of its probe. The places stay taken. */
   judge(entry: Entry, verdict: Verdict, now: number): CircuitEvent | undefined {
     if (entry.judged) return undefined

@@ -135,7 +135,7 @@ export const bytes = async (gather: Gather, permits: number, n: number): Promise
  * Bytes in use after a collection. Nothing that is timed stands behind one: a collection on demand also throws away the
  * compiled code of whatever rested for a few of them, and so slows every other subject in turn.
  */
-const heap = async (): Promise<number> => {
+export const heap = async (): Promise<number> => {
   const collect = (globalThis as { readonly gc?: () => void }).gc
   collect?.()
   await settled()

@@ -311,3 +311,53 @@ class Lease<A, E, R> extends Place {
     return undefined
   }
 }
+
+/** What a breaker and a bulkhead have to look at and to count, and no more. */
+export class Guard {
+  free: number
+  failures = 0
+  openUntil = 0
+
+  constructor(permits: number) {
+    this.free = permits
+  }
+
+  get isShut(): boolean {
+    return this.openUntil > 0 || this.free === 0
+  }
+}
+
+/** The lease floor with a breaker check: one exit finalizer over what a {@link Guard} keeps. */
+export const guarded = <A, E, R>(guard: Guard, work: Effect.Effect<A, E, R>): Effect.Effect<A, E | "shut", R> =>
+  Effect.suspend(() => {
+    let held = false
+    return Effect.onExitPrimitive(
+      Effect.suspend((): Effect.Effect<A, E | "shut", R> => {
+        if (guard.isShut) return Effect.fail("shut")
+        guard.free--
+        held = true
+        return work
+      }),
+      (exit) => {
+        if (!held) return undefined
+        guard.free++
+        if (exit._tag === "Success") guard.failures = 0
+        return undefined
+      },
+    )
+  })
+
+/** The same as an async function. */
+export const guardedPromise = (guard: Guard, work: () => void | Promise<void>) => async (): Promise<void> => {
+  if (guard.isShut) throw new Error("shut")
+  guard.free--
+  try {
+    await work()
+    guard.failures = 0
+  } catch (error) {
+    guard.failures++
+    throw error
+  } finally {
+    guard.free++
+  }
+}

@@ -4,8 +4,10 @@ import type { Group, Row } from "./Row.ts"
 
 export interface Goal {
   readonly group: Group
+  /** `holdfast Admission` if left out. */
+  readonly subject?: string
   readonly case: string
-  readonly of: "ratioHigh" | "growthHigh" | "figureHigh" | "figure"
+  readonly of: "ratioHigh" | "growthHigh" | "figureHigh" | "figure" | "bytes"
   readonly least?: number
   readonly most: number
   readonly says: string
@@ -15,9 +17,10 @@ const lines = ["64 permits, 10,000 waiters", "64 permits, 100,000 waiters"]
 const manyTenants = lines.map((line) => `${line} of 1,000 tenants`)
 const cancels = ["1,000", "10,000", "40,000"].map((n) => `cancel half of ${n}`)
 
-const ratio = (group: Group, most: number) => (name: string): Goal => (
+const ratio = (group: Group, most: number, subject: string = Holdfast.name) => (name: string): Goal => (
   {
     group,
+    subject,
     case: name,
     of: "ratioHigh",
     most,
@@ -32,6 +35,10 @@ const growth = (group: Group) => (name: string): Goal => (
     most: 1.2,
     says: "growth a decade at most 1.2 x the floor's own",
   }
+)
+const idle = "memory of an idle tenant, of 1,000,000"
+const bytes = (group: Group, most: number, subject: string = Holdfast.name) => (name: string): Goal => (
+  { group, subject, case: name, of: "bytes", most, says: `at most ${most.toLocaleString("en-US")} B` }
 )
 const exactly = (name: string): Goal => ({
   group: "G",
@@ -63,8 +70,16 @@ export const goals: ReadonlyArray<Goal> = [
     most: 25,
     says: "at most 25 ms",
   },
+  ratio("C", 1.5)("100,000 tenants, one waiter each"),
+  bytes("C", 1_150)("memory of 50,000 waiters of as many tenants, with deadlines"),
+  bytes("C", 0)(idle),
+  bytes("C", 0, Holdfast.gate)(idle),
   ...cancels.map(ratio("D", 1.5)),
   ...cancels.slice(1).map(growth("D")),
+  ratio("F", 2.5, Holdfast.gate)("run"),
+  ratio("F", 1.5, Holdfast.gate)("tryEnter and settle, in one scope"),
+  ...["run, full", "tryEnter, full", "run, open", "tryEnter, open"].map((verb) => `refused by ${verb}`)
+    .map(ratio("F", 1.6, Holdfast.gate)),
   exactly("served of a flood of 10,000 before the tenth of the other tenant"),
   exactly("served of a flood of 10,000 before the tenth of the other provider"),
   {
@@ -75,6 +90,10 @@ export const goals: ReadonlyArray<Goal> = [
     most: 0.55,
     says: "0.50 +- 0.05",
   },
+  bytes("I", 4_000)("gzip over the same parts of Effect"),
+  bytes("I", 18_000, Holdfast.all)("gzip over the same parts of Effect"),
+  ratio("I", 1.1)("import, over the same parts of Effect"),
+  ratio("I", 1.1, Holdfast.all)("import, over the same parts of Effect"),
 ]
 
 /** What was measured for the goal on a runtime; undefined where the group did not run or had too few rounds. */
@@ -84,7 +103,7 @@ export const measured = (
   runtime: string,
 ): number | undefined =>
   rows.find((row) =>
-    row.group === goal.group && row.subject === Holdfast.name &&
+    row.group === goal.group && row.subject === (goal.subject ?? Holdfast.name) &&
     row.case === goal.case && row.runtime === runtime
   )?.[goal.of]
 

@@ -1,10 +1,12 @@
-/** The subject: an Admission with room for every waiter that a group sends. Owns the scope that it lives in. */
+/** The subjects' names, and an Admission with room for every waiter that a group sends. Owns the scope that it lives in. */
 import * as Effect from "effect/Effect"
 import * as Scope from "effect/Scope"
 import * as Admission from "../../core/Admission.ts"
 import type { OpenEffect } from "./Peers.ts"
 
 export const name = "holdfast Admission"
+export const gate = "holdfast ProviderGate"
+export const all = "holdfast, all of it"
 
 const most = 1_048_576
 

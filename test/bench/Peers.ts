@@ -115,7 +115,8 @@ interface Opossum {
   ) => { readonly fire: (work: Work) => Promise<void> }
 }
 
-const load = async <A>(name: string): Promise<A> => await import(name) as A
+/** A peer by its name; the types are those of whoever asks. */
+export const load = async <A>(name: string): Promise<A> => await import(name) as A
 
 export const promisePeers: Readonly<Record<string, OpenPromise>> = {
   "p-limit": async (permits) => ({

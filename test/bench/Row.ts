@@ -2,7 +2,7 @@
 import { high, median } from "./Interval.ts"
 import type { Sample } from "./Rounds.ts"
 
-export const groups = ["A", "B", "D", "G"] as const
+export const groups = ["A", "B", "C", "D", "F", "G", "I"] as const
 export type Group = typeof groups[number]
 export const runtimes = ["node", "deno", "bun"] as const
 export type Runtime = typeof runtimes[number]
@@ -21,7 +21,7 @@ export interface Row {
   readonly growth?: number | undefined
   /** Upper end of the interval of this growth over the floor's own. */
   readonly growthHigh?: number | undefined
-  /** Bytes of heap a waiter. */
+  /** Bytes of heap a waiter or a tenant, or of a bundle. */
   readonly bytes?: number | undefined
   /** What the case names where it is none of these (requests, a share, milliseconds); the upper end where it has one. */
   readonly figure?: number | undefined

@@ -1,12 +1,16 @@
 /** Rows as tables for people. Owns nothing. */
 import * as Goals from "./Goals.ts"
+import * as Holdfast from "./Holdfast.ts"
 import type { Group, Row } from "./Row.ts"
 
 const titles: Readonly<Record<Group, string>> = {
   A: "Uncontended: a permit is free, one caller at a time",
   B: "Contended: waiters behind held permits, cost a waiter of queueing and being served",
+  C: "Keyed: many tenants, what they cost and what they leave behind",
   D: "Cancelled: cost of a waiter that leaves the line",
+  F: "Guarded: a breaker and a bulkhead around a call, and the price of a refusal",
   G: "Fairness: who is served",
+  I: "Bundled: gzip over Effect alone, and what an import costs",
 }
 
 type Cell = (row: Row) => string
@@ -51,9 +55,9 @@ export const goals = (rows: ReadonlyArray<Row>): string => {
       if (Goals.reached(goal, value)) good++
       return `${show(value)} ${Goals.reached(goal, value) ? "reached" : "NOT reached"}`
     })
-    body.push([goal.group, goal.case, goal.says, ...cells])
+    body.push([goal.group, goal.subject ?? Holdfast.name, goal.case, goal.says, ...cells])
   }
-  const head = ["group", "case", "goal", ...runtimes]
+  const head = ["group", "subject", "case", "goal", ...runtimes]
   return `## Goals, by the upper end of the 95 % interval\n\n${table(head, body)}\n\n${good} of ${count} reached`
 }
 

@@ -8,8 +8,11 @@ const files: Readonly<
 > = {
   A: () => import("./groups/Uncontended.ts"),
   B: () => import("./groups/Contended.ts"),
+  C: () => import("./groups/Keyed.ts"),
   D: () => import("./groups/Cancelled.ts"),
+  F: () => import("./groups/Guarded.ts"),
   G: () => import("./groups/Fairness.ts"),
+  I: () => import("./groups/Bundled.ts"),
 }
 
 const group = Row.groups.find((name) => name === process.argv[2])

@@ -243,25 +243,19 @@ describe("a line", () => {
       yield* empty(gate, queue, 2)
     }).pipe(Effect.scoped))
 
-  it.effect("PG-50 PG-55 PG-46: lends the places that the gate lends, while nobody waits", () =>
+  it.effect("PG-28 PG-46: has a place for an emergency at once, whoever waits, where the gate itself would not", () =>
     Effect.gen(function* () {
-      const extra = yield* staged({ ...one, concurrency: 4, tenantConcurrency: 1, reservedForTenantControl: "on" })
-      const normal = yield* extra.enter("a")
-      const lent = yield* extra.enter("a", "control")
-      const waiter = yield* started(extra.visit("a", "control"))
-      assert.strictEqual(yield* extra.queue.waiting, 1)
-      // A place that is lent no more is nobody's in line, and nobody who comes later has it before them.
-      yield* extra.gate.settle(lent, "success")
-      const later = yield* started(extra.visit("a", "control"))
-      assert.strictEqual(yield* extra.queue.waiting, 2)
-      yield* extra.gate.settle(normal, "success")
-      yield* Effect.forEach([waiter, later], Fiber.join)
-      yield* empty(extra.gate, extra.queue, 4)
-      const probe = yield* staged({ ...one, concurrency: 2, reservedControl: 1, reservedProbe: "on" })
-      yield* probe.enter("straggler")
-      yield* probe.visit("c", "control", "failure")
-      yield* TestClock.adjust("10 seconds")
-      assert.isTrue((yield* probe.enter("a")).probe)
+      const { enter, gate, queue, visit } = yield* staged({ ...one, concurrency: 2, reservedControl: 1 })
+      const permit = yield* enter("a")
+      const waiter = yield* started(visit("b"))
+      assert.deepInclude(yield* Effect.flip(gate.run({ tenant: "c", priority: "emergency" }, Effect.void)), {
+        _tag: "Saturated",
+      })
+      yield* visit("c", "emergency")
+      assert.isUndefined(waiter.pollUnsafe())
+      yield* gate.settle(permit, "success")
+      yield* Fiber.join(waiter)
+      yield* empty(gate, queue, 2)
     }).pipe(Effect.scoped))
 })
 

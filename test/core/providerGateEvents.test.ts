@@ -102,6 +102,21 @@ describe("events", () => {
         },
       })
       assert.deepStrictEqual(yield* trace(throwing), quiet)
+      let caught = 0
+      const rejecting = yield* ProviderGate.make({
+        ...small,
+        // An async sink, as far as a gate can tell; a rejection without a handler may end the process.
+        events: () => ({
+          then: (_: unknown, rejected: (error: unknown) => void) => {
+            rejected(new Error("the sink is ill"))
+            caught++
+          },
+        }),
+      })
+      assert.deepStrictEqual(yield* trace(rejecting), quiet)
+      const odd = yield* ProviderGate.make({ ...small, events: () => ({ then: "no function" }) })
+      assert.deepStrictEqual(yield* trace(odd), quiet)
+      assert.strictEqual(caught, 7)
       const seen: Array<string> = []
       const coming: Gate = yield* ProviderGate.make({
         ...small,

@@ -491,6 +491,12 @@ describe("the other tables", () => {
     expect(json("package.json")["engines"]?.["node"]).toBe(">=22.19")
   })
 
+  it("of what stands next to it has the pinned versions of the peers that are no part of Effect", () => {
+    const told = rows("Next to Effect").flatMap(([name = ""]) => /^(\w+) (\d[\d.]*)$/.exec(name)?.slice(1) ?? [])
+    const pins = ["cockatiel", "opossum"].flatMap((name) => [name, json("package.json")["devDependencies"]?.[name]])
+    expect(told).toEqual(pins)
+  })
+
   it("of nouns leads to entry points that are there, and the words below it to all others", () => {
     const entries = Object.keys(json("package.json")["exports"]!).map((path) => path.slice(2))
       .filter((name) => name !== "" && name !== "package.json")

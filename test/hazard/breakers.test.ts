@@ -162,6 +162,59 @@ describe("a gap in the state machine", () => {
   })
 })
 
+describe("an outage", () => {
+  /** A gate, how often its provider was called, and a call to it. */
+  const outage = Effect.gen(function* () {
+    const provider = { calls: 0, isUp: false }
+    const gate = yield* ProviderGate.make(options)
+    const answer = Effect.suspend(() => {
+      provider.calls++
+      return provider.isUp ? Effect.succeed("up") : Effect.fail("down")
+    })
+    return { gate, provider, answer, call: gate.run(ask, answer) }
+  })
+
+  it.effect("PG-6 PG-30: is tried by one of 1,000 that come back at once, and the rest are told so", () =>
+    Effect.gen(function* () {
+      const { answer, call, gate, provider } = yield* outage
+      yield* Effect.exit(call)
+      yield* TestClock.adjust("10 seconds")
+      provider.isUp = true
+      const slow = Effect.exit(gate.run(ask, Effect.andThen(Effect.yieldNow, answer)))
+      const exits = yield* Effect.all(Array.from({ length: 1_000 }, () => slow), { concurrency: "unbounded" })
+      assert.strictEqual(provider.calls, 2)
+      assert.lengthOf(exits.filter((exit) => exit._tag === "Success"), 1)
+      assert.deepInclude(yield* Books.settled(gate), { refusedOpen: 999, circuit: { state: "closed", failures: 0 } })
+      yield* Books.whole(gate, 8)
+    }))
+
+  it.effect("PG-31 PG-32: that lasted a hundred openings is over with the first call that comes after it", () =>
+    Effect.gen(function* () {
+      const { call, gate, provider } = yield* outage
+      for (let i = 0; i < 100; i++) {
+        yield* Effect.exit(call)
+        yield* TestClock.adjust("10 seconds")
+      }
+      assert.deepInclude(yield* Books.settled(gate), { opened: 100, failures: 100 })
+      provider.isUp = true
+      assert.strictEqual(yield* call, "up")
+      yield* Books.whole(gate, 8)
+    }))
+
+  it.effect("PG-5 PG-24: costs the provider one call an opening, however often it is asked for", () =>
+    Effect.gen(function* () {
+      const { call, gate, provider } = yield* outage
+      for (let opening = 1; opening <= 5; opening++) {
+        for (let i = 0; i < 1_000; i++) yield* Effect.exit(call)
+        yield* TestClock.adjust("9 seconds")
+        for (let i = 0; i < 1_000; i++) yield* Effect.exit(call)
+        assert.strictEqual(provider.calls, opening)
+        yield* TestClock.adjust("1 second")
+      }
+      assert.deepInclude(yield* Books.settled(gate), { refusedOpen: 9_995, granted: 5 })
+    }))
+})
+
 describe("a bulkhead", () => {
   it.effect("PG-1 PG-23: its cap holds while work that timed out goes on", () =>
     Effect.gen(function* () {

@@ -1,48 +1,18 @@
-/**
- * A. Enter and leave while a permit is free: one caller at a time, one permit of 64, the same trivial body.
- *
- * Measured in stages of one process, the plain effects first, because each further kind of effect that a process has run
- * makes all of them a little slower, the floors most of all.
- */
+/** A. Enter and leave while a permit is free: one caller at a time, one permit of 64, the same trivial body. */
 import * as Effect from "effect/Effect"
 import * as Scope from "effect/Scope"
 import * as Deadline from "../../../core/Deadline.ts"
+import { again, always, body, type Case, inFiber, inLoop, stage, work } from "../Cases.ts"
 import { LeaseFloor, Limit, PromiseFloor } from "../Floors.ts"
 import * as Holdfast from "../Holdfast.ts"
 import { high, median } from "../Interval.ts"
 import { effectPeers, opossum, promisePeers } from "../Peers.ts"
-import { alternate, type Loop, loop, type Pair, type Sample } from "../Rounds.ts"
-import { type Emit, figures } from "../Row.ts"
+import type { Loop } from "../Rounds.ts"
+import type { Emit } from "../Row.ts"
 
 const permits = 64
-const sliceMillis = 4
-const slices = 9
 const key = { tenant: "tenant", provider: "provider" }
 
-let done = 0
-const body = (): void => {
-  done++
-}
-const work = Effect.sync(body)
-
-/** What a request handler pays that is already inside a fiber. */
-const inFiber = (each: () => Effect.Effect<unknown, unknown>): Loop => (n) => {
-  let i = 0
-  return Effect.runPromise(Effect.whileLoop({ while: () => i++ < n, body: each, step: () => {} }))
-}
-const always = <A>(value: A) => (): A => value
-const again = (effect: Effect.Effect<unknown, unknown>): Loop => inFiber(always(effect))
-const inLoop = (each: () => Promise<unknown>): Loop => async (n) => {
-  for (let i = 0; i < n; i++) await each()
-}
-
-interface Case {
-  readonly subject: string
-  readonly case: string
-  readonly work: Loop
-  /** Without one it is a floor itself. */
-  readonly floor?: Loop
-}
 const uncontended = (subject: string, work: Loop, floor?: Loop): Case => (
   { subject, case: "uncontended", work, ...(floor && { floor }) }
 )
@@ -115,28 +85,12 @@ const promised = async (): Promise<ReadonlyArray<Case>> => {
   return cases
 }
 
-const stage = async (emit: Emit, cases: ReadonlyArray<Case>): Promise<ReadonlyArray<Sample>> => {
-  const pairs: Array<Pair> = []
-  for (const each of cases) {
-    const floor = await loop(each.floor ?? leaseFloor, sliceMillis)
-    pairs.push({ subject: await loop(each.work, sliceMillis), floor, slices })
-  }
-  const samples = await alternate(pairs)
-  cases.forEach((each, i) => {
-    const sample = samples[i]
-    if (sample === undefined) return
-    const seen = each.floor ? figures(sample) : { nsPerOp: median(sample.values) }
-    emit({ group: "A", subject: each.subject, case: each.case, ...seen })
-  })
-  return samples
-}
-
 export const measure = async (emit: Emit): Promise<void> => {
-  const first = await stage(emit, await runs())
+  const first = await stage(emit, "A", await runs(), leaseFloor)
   const theirs = first.at(-1)?.ratios ?? []
   const shares = (first[0]?.ratios ?? []).map((ratio, i) => ratio / (theirs[i] ?? NaN))
   const name = "share of the time of PartitionedSemaphore"
   emit({ group: "A", subject: Holdfast.name, case: name, figure: median(shares), figureHigh: high(shares) })
-  await stage(emit, await scopesAndRefusals())
-  await stage(emit, await promised())
+  await stage(emit, "A", await scopesAndRefusals(), leaseFloor)
+  await stage(emit, "A", await promised(), leaseFloor)
 }

@@ -1,0 +1,75 @@
+/** What a lease leaves in the scope that it was taken in, which may live long: nothing, once it is over. */
+import { assert, describe, it } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Scope from "effect/Scope"
+import * as CircuitBreaker from "../../core/CircuitBreaker.ts"
+import * as GateLine from "../../core/GateLine.ts"
+import * as ProviderGate from "../../core/ProviderGate.ts"
+import * as Books from "../support/GateBooks.ts"
+import { sweep } from "../support/Sweep.ts"
+
+const ask = { tenant: "a" } as const
+const options = { concurrency: 4, reservedControl: 0, tenantConcurrency: 4 }
+
+/** A verb that is over by its own: as a program in a scope that lives on. */
+type Verb = (gate: ProviderGate.ProviderGate) => Effect.Effect<unknown, unknown, Scope.Scope>
+const verbs: Readonly<Record<string, Verb>> = {
+  "tryEnter and settle": (gate) => Effect.flatMap(gate.tryEnter(ask), (permit) => gate.settle(permit, "success")),
+  "a line's enter and settle": (gate) =>
+    Effect.flatMap(
+      GateLine.make(gate),
+      (line) => Effect.flatMap(line.enter(ask), (permit) => gate.settle(permit, "success")),
+    ),
+  "a tryEnter that is refused": (gate) => Effect.exit(gate.tryEnter({ tenant: "" })),
+  "a breaker's tryEnter and settle": () =>
+    Effect.flatMap(
+      CircuitBreaker.make({}),
+      (breaker) => Effect.flatMap(breaker.tryEnter, (pass) => breaker.settle(pass, "success")),
+    ),
+}
+
+describe("a lease", () => {
+  for (const [name, verb] of Object.entries(verbs)) {
+    it.effect(`PG-15: that is over leaves nothing in its scope: ${name}`, () =>
+      Effect.gen(function* () {
+        const gate = yield* ProviderGate.make(options)
+        const scope = yield* Scope.make()
+        yield* Scope.provide(verb(gate), scope)
+        assert.strictEqual(scope.state._tag, "Empty")
+        yield* Books.whole(gate, 4)
+      }))
+  }
+
+  it("PG-12: that was interrupted at whatever step is held with its scope's end registered, or leaves nothing", () => {
+    type Stage = { readonly gate: ProviderGate.ProviderGate; readonly scope: Scope.Closeable }
+    const seen = new Set<string>()
+    sweep<Stage>({
+      prepare: Effect.all({ gate: ProviderGate.make(options), scope: Scope.make() }),
+      fibers: ({ gate, scope }) => ({
+        victim: Scope.provide(Effect.andThen(gate.tryEnter(ask), Effect.yieldNow), scope),
+      }),
+      disturb: (fibers) => fibers["victim"]!.interruptUnsafe(),
+      oracle: ({ gate, scope }) =>
+        Effect.gen(function* () {
+          const { held } = yield* gate.snapshot
+          seen.add(`${held} ${scope.state._tag}`)
+          yield* Scope.close(scope, Exit.void)
+          yield* Books.whole(gate, 4)
+        }),
+    })
+    assert.deepStrictEqual([...seen].sort(), ["0 Empty", "1 Open"])
+  })
+
+  it.effect("PG-12 PG-15: asked for without a scope, against the types, is a defect that keeps nothing", () =>
+    Effect.gen(function* () {
+      const gate = yield* ProviderGate.make(options)
+      const breaker = yield* CircuitBreaker.make({})
+      for (const enter of [gate.tryEnter(ask), breaker.tryEnter]) {
+        const exit = Effect.runSyncExit(enter as Effect.Effect<never>)
+        assert.isTrue(Exit.hasDies(exit))
+        assert.include(String(exit), "Scope")
+      }
+      yield* Books.whole(gate, 4)
+    }))
+})
