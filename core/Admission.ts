@@ -7,7 +7,6 @@
  */
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
-import * as Exit from "effect/Exit"
 import * as Layer from "effect/Layer"
 import * as Scope from "effect/Scope"
 import type { Limits } from "./AdmissionLimits.ts"
@@ -18,7 +17,7 @@ import type * as Deadline from "./Deadline.ts"
 import * as Lease from "./Lease.ts"
 import type { Ask, Permit } from "./Permit.ts"
 import type { InvalidLimits, InvalidRequest } from "./Refusal.ts"
-import { interruptWaiter, type Lease as Visit, PermitOf } from "./Ticket.ts"
+import { type Lease as Visit, PermitOf } from "./Ticket.ts"
 import { Turnstile } from "./Turnstile.ts"
 
 export interface Admission {
@@ -107,14 +106,22 @@ const service = (turnstile: Turnstile): Admission => ({
   enter: (ask) =>
     entered(turnstile, (lease, permit) => Effect.withFiber((fiber) => turnstile.take(lease, ask, fiber, permit))),
   tryEnter: (ask) =>
-    entered(turnstile, (lease, permit) => Effect.andThen(Effect.suspend(() => turnstile.tryTake(lease, ask)), permit)),
+    Effect.uninterruptibleMask(
+      (): Effect.Effect<Permit, WouldWait | NeverFits | Closed | InvalidRequest, Scope.Scope> => {
+        const lease: Visit = { ask: undefined }
+        const refusal = turnstile.tryTake(lease, ask)
+        if (refusal !== undefined) return Effect.fail(refusal)
+        return Lease.registered(() => turnstile.leave(lease), (scope) => new PermitOf(turnstile, lease.ask!, scope))
+      },
+    ),
   release: (permit) =>
     Effect.suspend((): Effect.Effect<void, Lease.LeaseSpent | Lease.ForeignLease> => {
       const own = PermitOf.open(permit, turnstile)
       if (own === undefined) return Effect.fail(new Lease.ForeignLease())
       if (!turnstile.giveBack(own.ask)) return Effect.fail(new Lease.LeaseSpent())
-      // Closing the permit's own scope takes its finalizer off the caller's, which may live long.
-      return Scope.close(own.scope, Exit.void)
+      // Off the caller's scope with it, which may live long.
+      Lease.forget(own.scope)
+      return Effect.void
     }),
   snapshot: Effect.sync(() => turnstile.snapshot()),
   holders: Effect.sync(() => turnstile.holders()),
@@ -131,10 +138,7 @@ const entered = <E>(
   Lease.scoped({
     empty: (): Visit => ({ ask: undefined }),
     take: (visit, scope) => take(visit, Effect.sync(() => new PermitOf(turnstile, visit.ask!, scope))),
-    leave: (visit) => {
-      turnstile.leave(visit)
-      interruptWaiter(visit)
-    },
+    leave: (visit) => turnstile.abandon(visit),
   })
 
 /** The finalizer is in place before the units are withheld, over a lease that is empty until then. */

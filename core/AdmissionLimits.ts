@@ -87,9 +87,11 @@ export class AdmissionLimits {
       const value = (next as Readonly<Record<string, unknown>>)[stranger]
       return bad(stranger, `one of the limits ${names.join(", ")}`, value)
     }
+    // All are read before anything is compared: a getter is the caller's code, and may lower limits itself.
+    const given = names.map((name) => next[name])
     const lowered: Record<keyof Limits, number> = { ...this.#current }
-    for (const name of names) {
-      const value = next[name]
+    for (const [i, name] of names.entries()) {
+      const value = given[i]
       if (value === undefined) continue
       // A cap that is named stays within the total, which comes first; one that is left out may stay above it.
       const max = Math.min(this.#current[name], caps.includes(name) ? lowered.maxRunning : Limit.most)

@@ -57,23 +57,53 @@ export const after = (duration: Duration.Input): Effect.Effect<Deadline, Invalid
 export const millisOf = (duration: Duration.Input): number => {
   // Effect decodes NaN as zero, which would be a deadline that has come.
   if (typeof duration === "number") return duration
+  if (typeof duration === "object" && duration !== null && !Duration.isDuration(duration)) {
+    return millisOfParts(duration)
+  }
   const decoded = Duration.fromInput(duration)
   return decoded._tag === "Some" ? Duration.toMillis(decoded.value) : NaN
+}
+
+const millisOfUnits: Readonly<Record<string, number>> = {
+  weeks: 604_800_000,
+  days: 86_400_000,
+  hours: 3_600_000,
+  minutes: 60_000,
+  seconds: 1_000,
+  milliseconds: 1,
+  microseconds: 1e-3,
+  nanoseconds: 1e-6,
+}
+
+/** The same for `[seconds, nanos]` and for an object of units, of which each part has to be a number. */
+const millisOfParts = (parts: object): number => {
+  const units: ReadonlyArray<readonly [string, unknown]> = Array.isArray(parts)
+    ? parts.length === 2 ? [["seconds", parts[0]], ["nanoseconds", parts[1]]] : []
+    : Object.entries(parts).filter(([, count]) => count !== undefined)
+  const millis = units.map(([unit, count]) => typeof count === "number" ? count * (millisOfUnits[unit] ?? NaN) : NaN)
+  return millis.length === 0 ? NaN : millis.reduce((sum, each) => sum + each)
 }
 
 /** The earlier of the two, compared by what is left on each one's own Clock. Never later than either. */
 export const narrow = (self: Deadline | undefined, that: Deadline | undefined): Deadline | undefined => {
   if (self === undefined) return that
   if (that === undefined) return self
-  return remainingNanos(that) < remainingNanos(self) ? that : self
+  // Between two readings time passes, so those of one clock are compared as they are.
+  const isEarlier = self.clock === that.clock
+    ? that.atNanos < self.atNanos
+    : remainingNanos(that) < remainingNanos(self)
+  return isEarlier ? that : self
 }
 
 /** Nanoseconds left; zero or less once it has come. */
 export const remainingNanos = (self: Deadline): number => self.atNanos - nowNanos(self.clock)
 
-/** The same instant on another clock's scale: what is left is taken on the deadline's own clock. */
-export const onClock = (self: Deadline, clock: Clock.Clock): number =>
-  self.clock === clock ? self.atNanos : nowNanos(clock) + remainingNanos(self)
+/**
+ * The same instant on another clock's scale: what is left on the deadline's own clock, from `now` on that one. Where `now`
+ * was read before, what passed since makes the instant earlier, never later.
+ */
+export const onClock = (self: Deadline, clock: Clock.Clock, now: number = nowNanos(clock)): number =>
+  self.clock === clock ? self.atNanos : now + remainingNanos(self)
 
 /**
  * Runs `effect` with its fiber's deadline narrowed to `deadline`: an earlier one that it already carries stays.

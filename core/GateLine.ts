@@ -6,6 +6,7 @@
  * circuit is never waited out: who asks, or waits when it opens, gets `CircuitOpen`. What a gate lends goes to those in
  * line as well. It owns those who wait, no permit.
  */
+import type * as Context from "effect/Context"
 import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import type * as Fiber from "effect/Fiber"
@@ -27,7 +28,7 @@ import type { GateAsk, GatePermit, ProviderGate } from "./ProviderGate.ts"
 import { permitOf } from "./ProviderGate.ts"
 import { InvalidLimits, InvalidRequest } from "./Refusal.ts"
 import { type Answer, awaitAnswer, interruptWaiter, Ticket } from "./Ticket.ts"
-import { Transition } from "./Transition.ts"
+import { shielded, Transition } from "./Transition.ts"
 import { type Asked, type Observer, type Wicket, wicketOf } from "./Wicket.ts"
 
 export interface Options {
@@ -87,6 +88,7 @@ interface Standing extends Place {
 
 class Queue implements Observer {
   readonly #wicket: Wicket
+  readonly #context: Context.Context<never>
   readonly #line: Line
   readonly #maxWaitNanos: number
   readonly #alarm: Alarm
@@ -101,6 +103,7 @@ class Queue implements Observer {
     const { keys, total } = wicket.gate
     this.#line = new Line(keys, total, { maxQueued, maxQueuedPerTenant: maxQueued, maxBypass: total.cap.limit })
     const { context } = fiber
+    this.#context = context
     this.#alarm = new Alarm({
       clock: wicket.clock,
       context,
@@ -138,7 +141,7 @@ class Queue implements Observer {
     if (shut !== undefined) return Effect.fail(wicket.turnedAway(shut))
     const now = wicket.now()
     const deadline = fiber.getRef(Deadline.Current)
-    const due = deadline === undefined ? Infinity : Deadline.onClock(deadline, wicket.clock)
+    const due = deadline === undefined ? Infinity : Deadline.onClock(deadline, wicket.clock, now)
     if (!(due > now)) return Effect.fail(this.#tooOld(asked))
     // Nobody is overtaken: whoever in line could have this place was given it in the step that freed it.
     if (wicket.enterFirst(standing, asked, now)) {
@@ -172,7 +175,7 @@ class Queue implements Observer {
     if (entry === undefined && !this.#line.leave(ticket, this.#wicket.now())) return
     this.#forget(ticket)
     // It may not have heard of its place yet. To one that has, this is nothing.
-    interruptWaiter({ ask: ticket })
+    shielded(this.#context, () => interruptWaiter({ ask: ticket }))
     this.tell()
   }
 

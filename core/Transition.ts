@@ -37,12 +37,7 @@ export class Transition<T> {
   /** Hands over what is there. Called after every step; inside a hand-over, or while a rest is pumped, it only returns. */
   flush(): void {
     if (this.#running || this.#delivery.size === 0 || this.#pump !== undefined) return
-    try {
-      this.#runBatch()
-    } catch (defect) {
-      // It is the observer's fault alone: whoever took the step, often a finalizer of another tenant, must not die of it.
-      Effect.runForkWith(this.#context)(Effect.logError("an observer of a resumed fiber threw", defect))
-    }
+    shielded(this.#context, () => this.#runBatch())
   }
 
   /** Waits until nothing is left to hand over. */
@@ -79,6 +74,18 @@ export class Transition<T> {
       this.flush()
     })
     return Effect.runForkWith(this.#context)(Effect.uninterruptible(Effect.andThen(loop, done)))
+  }
+}
+
+/**
+ * Resumes fibers, whose observers may throw. That is the observer's fault alone: whoever resumed them, often a finalizer of
+ * somebody else, must not die of it, so it is logged.
+ */
+export const shielded = (context: Context.Context<never>, resume: () => void): void => {
+  try {
+    resume()
+  } catch (defect) {
+    Effect.runForkWith(context)(Effect.logError("an observer of a resumed fiber threw", defect))
   }
 }
 

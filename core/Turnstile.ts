@@ -27,8 +27,8 @@ import { Line } from "./kernel/Line.ts"
 import * as Limit from "./Limits.ts"
 import type { Ask } from "./Permit.ts"
 import { type InvalidLimits, InvalidRequest } from "./Refusal.ts"
-import { type Answer, awaitAnswer, type Lease, Ticket } from "./Ticket.ts"
-import { Transition } from "./Transition.ts"
+import { type Answer, awaitAnswer, interruptWaiter, type Lease, Ticket } from "./Ticket.ts"
+import { shielded, Transition } from "./Transition.ts"
 
 export class Turnstile {
   readonly #clock: Clock.Clock
@@ -77,7 +77,7 @@ export class Turnstile {
     let due = Infinity
     if (deadline !== undefined) {
       now = this.#now()
-      due = Deadline.onClock(deadline, this.#clock)
+      due = Deadline.onClock(deadline, this.#clock, now)
       if (!(due > now)) return Effect.fail(this.#refuse(this.#tooOld(new Ticket(pair, arrival!, cost))))
     }
     lease.ask = this.#line.pass(pair, arrival!, cost)
@@ -119,20 +119,20 @@ export class Turnstile {
     return refusal === undefined ? awaitAnswer(ticket) : Effect.fail(this.#refuse(refusal))
   }
 
-  /** Takes the units at once or fails. */
+  /** Takes the units at once, or says why not. */
   tryTake(
     lease: Lease,
     ask: Ask,
-  ): Effect.Effect<void, Refused.WouldWait | Refused.NeverFits | Refused.Closed | InvalidRequest> {
+  ): Refused.WouldWait | Refused.NeverFits | Refused.Closed | InvalidRequest | undefined {
     const arrival = arrivalOf(ask?.priority)
     const cost = ask?.cost === undefined ? 1 : ask.cost
     const pair = this.#pair(ask, arrival, cost)
-    if (!(pair instanceof Pair)) return Effect.fail(pair)
+    if (!(pair instanceof Pair)) return pair
     lease.ask = this.#line.pass(pair, arrival!, cost)
     const refusal = lease.ask === undefined ? this.#tryStand(lease, new Ticket(pair, arrival!, cost)) : undefined
-    if (refusal !== undefined) return Effect.fail(this.#refuse(refusal))
+    if (refusal !== undefined) return this.#refuse(refusal)
     this.#totals.granted++
-    return Effect.void
+    return undefined
   }
 
   #tryStand(lease: Lease, ticket: Ticket): Refused.WouldWait | Refused.NeverFits | undefined {
@@ -163,6 +163,12 @@ export class Turnstile {
     this.#totals.interrupted++
     this.#after()
     return undefined
+  }
+
+  /** The scope that a permit was meant for has closed: its ask leaves, and a caller that still waits is interrupted. */
+  abandon(lease: Lease): void {
+    this.leave(lease)
+    shielded(this.#context, () => interruptWaiter(lease))
   }
 
   /** Gives back what a running ask holds; false where it holds nothing. */
@@ -212,7 +218,7 @@ export class Turnstile {
   drain(deadline: Deadline.Deadline): Effect.Effect<Snapshot.DrainReport> {
     return Effect.callback((resume) => {
       const now = this.#now()
-      const due = Deadline.onClock(deadline, this.#clock)
+      const due = Deadline.onClock(deadline, this.#clock, now)
       const drain: Drain = {
         startedNanos: now,
         dueNanos: due > now ? due : now,

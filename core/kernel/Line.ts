@@ -4,7 +4,7 @@
  * Every operation is one step: it changes the records, decides in the same step what becomes of whatever got free, and
  * puts the answers on `answers`, to be handed over after the step. It reads no clock, calls nothing and cannot suspend.
  */
-import { Ask, Group, type Pair, unstamped, type WaitingAsk } from "./Ask.ts"
+import { Ask, Group, onAccount, type Pair, unstamped, type WaitingAsk } from "./Ask.ts"
 import { DeadlineOrder } from "./DeadlineOrder.ts"
 import { Delivery } from "./Delivery.ts"
 import type { Keys } from "./Keys.ts"
@@ -212,9 +212,15 @@ export class Line {
     return never === undefined ? undefined : { kind: "never", account: never.name, limit: never.most(ask.arrival) }
   }
 
-  /** The account that is short for a waiting ask now, narrow to wide; the total where only its turn has not come. */
+  /**
+   * The account that is short for an ask now, narrow to wide; where all have room, the one that its group is parked on,
+   * since what it has is kept for others; the total where only its turn has not come.
+   */
   shortOf(ask: Ask): AccountName {
-    return Ledger.firstShort(ask.pair.accountsOf(ask.arrival), ask.cost)?.name ?? "total"
+    const short = Ledger.firstShort(ask.pair.accountsOf(ask.arrival), ask.cost)
+    if (short !== undefined) return short.name
+    const group = ask.pair.groups[ask.arrival]
+    return group?.place === onAccount ? group.account!.name : "total"
   }
 
   /** Grants before this ask's own, by its place in its tenant and the tenants of its class (AD-25). */

@@ -75,6 +75,19 @@ describe("lower", () => {
       yield* Books.whole(admission)
     }))
 
+  it.effect("AD-27: never raises, though reading what is given lowers limits itself", () =>
+    Effect.gen(function* () {
+      const admission = yield* Admission.make({ maxRunning: 8, maxPerTenant: 8 })
+      yield* admission.lower({
+        get maxQueued() {
+          Effect.runSync(admission.lower({ maxRunning: 2, maxPerTenant: 1 }))
+          return 100
+        },
+      })
+      const { limits } = yield* admission.snapshot
+      assert.deepInclude(limits, { maxRunning: 2, maxPerTenant: 1, maxQueued: 100 })
+    }))
+
   it.effect("AD-2 AD-27: below what is used is BelowUse with the account and the use, and changes none", () =>
     Effect.gen(function* () {
       const admission = yield* Admission.make(full)

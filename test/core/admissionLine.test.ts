@@ -344,6 +344,23 @@ describe("the length of the line", () => {
 })
 
 describe("a wait", () => {
+  it.effect("AD-7 AD-23: for units that are set aside names the account that they are set aside on", () =>
+    Effect.gen(function* () {
+      const admission = yield* Admission.make({ maxRunning: 100, maxPerProvider: 2, maxBypass: 0 })
+      yield* admission.enter({ tenant: "x", provider: "p" })
+      yield* Effect.forkChild(admission.run({ tenant: "a", provider: "p", cost: 2 })(Effect.void), {
+        startImmediately: true,
+      })
+      const waiting = yield* Effect.forkChild(
+        Effect.flip(Effect.scoped(Deadline.within("1 second")(admission.enter({ tenant: "b", provider: "p" })))),
+        { startImmediately: true },
+      )
+      const refused = yield* Effect.flip(Effect.scoped(admission.tryEnter({ tenant: "c", provider: "p" })))
+      assert.deepInclude(refused, { _tag: "WouldWait", account: "provider" })
+      yield* TestClock.adjust("1 second")
+      assert.deepInclude(yield* Fiber.join(waiting), { _tag: "WaitExpired", account: "provider" })
+    }))
+
   it.effect("AD-20 AD-23: that is over says how long it was, by which bound, and what was short", () =>
     Effect.gen(function* () {
       const { admission, come, end } = yield* stage({

@@ -251,6 +251,25 @@ describe("code that re-enters", () => {
       yield* Books.whole(admission)
     }))
 
+  it.effect("AD-35 AD-40: as an observer that throws: a scope closed over a waiter keeps the failure of its body", () =>
+    Effect.gen(function* () {
+      const admission = yield* Admission.make({ maxRunning: 1 })
+      yield* admission.enter({ tenant: "a" })
+      const failure = yield* Effect.flip(Effect.scoped(Effect.gen(function* () {
+        const scope = yield* Effect.scope
+        const rude = yield* Effect.forkDetach(Scope.provide(admission.enter({ tenant: "b" }), scope), {
+          startImmediately: true,
+        })
+        rude.addObserver(() => {
+          throw new Error("an observer of the caller's own")
+        })
+        yield* Effect.yieldNow
+        return yield* Effect.fail("of the body")
+      })))
+      assert.strictEqual(failure, "of the body")
+      assert.strictEqual((yield* admission.snapshot).waiting, 0)
+    }))
+
   it.effect("AD-30 AD-35: as an observer of a drain that throws: the other drains end, and so does the release", () =>
     Effect.gen(function* () {
       const admission = yield* Admission.make({ maxRunning: 1 })

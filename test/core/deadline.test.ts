@@ -69,15 +69,45 @@ describe("after", () => {
         assert.strictEqual(Deadline.remainingNanos(deadline), nanos)
       }
       assert.strictEqual((yield* Deadline.after(Infinity)).atNanos, Infinity)
+      assert.strictEqual((yield* Deadline.after({ milliseconds: Infinity })).atNanos, Infinity)
+      const now = Deadline.nowNanos(yield* Clock.Clock)
+      assert.strictEqual((yield* Deadline.after({ hours: 1, seconds: 2, nanoseconds: 3 })).atNanos - now, 3_602e9 + 3)
+      assert.strictEqual((yield* Deadline.after([2, 5e8])).atNanos - now, 2.5e9)
     }))
 
   it.effect("of what is no duration of zero or more is refused", () =>
     Effect.gen(function* () {
-      for (const bad of [-1, NaN, -Infinity, "-1 seconds", "soon", null, true]) {
+      const nonsense = [{ seconds: NaN }, [NaN, 0], [1], { hours: "x" }, { years: 1 }, {}, [], new Date(0), Object(5)]
+      for (const bad of [-1, NaN, -Infinity, "-1 seconds", "soon", null, true, { hours: -1 }, ...nonsense]) {
         const refused = yield* Effect.flip(Deadline.after(bad as Duration.Input))
         assert.deepInclude(refused, { _tag: "InvalidRequest", field: "deadline", rule: "a duration of zero or more" })
       }
     }))
+})
+
+/** Time passes between every two readings. */
+class RunningClock extends HandClock {
+  override monotonicTimeNanosUnsafe(): bigint {
+    this.advance(1e-3)
+    return super.monotonicTimeNanosUnsafe()
+  }
+}
+
+describe("while time passes between readings", () => {
+  it("K-8: of two on one clock the earlier is the narrower, by however little", () => {
+    const clock = new RunningClock()
+    const later = at(clock, 50)
+    const earlier = { atNanos: later.atNanos - 64, clock }
+    assert.strictEqual(Deadline.narrow(later, earlier), earlier)
+    assert.strictEqual(Deadline.narrow(earlier, later), earlier)
+  })
+
+  it("AD-22: one that has come is not to come on another clock", () => {
+    const [own, other] = [new RunningClock(), new RunningClock()]
+    const now = Deadline.nowNanos(other)
+    const come = { atNanos: Deadline.nowNanos(own), clock: own }
+    assert.isAtMost(Deadline.onClock(come, other, now), now)
+  })
 })
 
 describe("onClock", () => {

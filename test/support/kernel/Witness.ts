@@ -413,7 +413,10 @@ export class Witness {
     )
     if (verdict.kind === "short") {
       must(!mayWait, "AD-7: only an ask that may not wait is told which account is short")
-      same(verdict.account, this.shortOf(entry) ?? "total", "AD-7: the account that is short")
+      const short = this.shortOf(entry) ?? "total"
+      // Where the limits leave it room, an account may be short by what is kept there for others.
+      const told = verdict.account === short || (short === "total" && this.#isKeptFrom(entry))
+      must(told, "AD-7: the account that is short", () => ({ short, told: verdict.account }))
       return
     }
     must(mayWait, "AD-19: only an ask that may wait finds the line full")
