@@ -11,6 +11,7 @@ import { type ResponseLimits, ResponseReader } from "./Http1Response.ts"
 import type { HttpEngine } from "./HttpEngine.ts"
 import { decode, type HttpLimits, type Range, ranges, stranger } from "./HttpLimits.ts"
 import * as Latin1 from "./Latin1.ts"
+import { Slab } from "./Slab.ts"
 
 export interface Options extends HttpLimits {
   /** Bytes of a line of a head or of trailers, with its end: 64 to 1,048,576; 32,768 by default. */
@@ -55,9 +56,13 @@ export const make = (options: Options = {}): Result.Result<HttpEngine, InvalidLi
   if (typeof latin1 !== "function") {
     return Result.fail(new InvalidLimits({ system, limit: "latin1", rule: "a function", value: latin1 }))
   }
-  return Result.map(decode(system, table, limits), (decoded): HttpEngine => ({
-    protocol: "h1",
-    open: ({ proxied = false } = {}) =>
-      new Http1Connection(new ResponseReader(decoded, latin1), { proxied, maxHeadBytes: decoded.maxHeadBytes }),
-  }))
+  return Result.map(decode(system, table, limits), (decoded): HttpEngine => {
+    const { maxHeadBytes } = decoded
+    const slab = new Slab()
+    return {
+      protocol: "h1",
+      open: ({ proxied = false } = {}) =>
+        new Http1Connection(new ResponseReader(decoded, latin1), { proxied, maxHeadBytes, slab }),
+    }
+  })
 }

@@ -159,7 +159,7 @@ export class ChunkReader {
       if (byte === semicolon) this.#state = Extension
       else if (byte !== space && byte !== tab) return this.#break("chunk-size")
     } else if (byte === cr) this.#state = LineEnd
-    else if (text[byte] === 0) return this.#break("control")
+    else if (text.bytes[byte] === 0) return this.#break("control")
     return true
   }
 

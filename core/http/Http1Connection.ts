@@ -8,7 +8,7 @@ import { encode, encodeChunk, type Encoded, encodeEnd, type Manner } from "./Htt
 import type { ResponseReader } from "./Http1Response.ts"
 import type { EngineConnection, Event, Exchange, Retired, Sent } from "./HttpEngine.ts"
 import { ExchangeOver, type MessageCut, ProtocolFault } from "./HttpFault.ts"
-import type { Fields, Request } from "./HttpMessage.ts"
+import type { Fields, HttpRequest } from "./HttpMessage.ts"
 import { invalid } from "./HttpRules.ts"
 
 const noEvents: ReadonlyArray<Event> = Object.freeze([])
@@ -62,7 +62,7 @@ export class Http1Connection implements EngineConnection {
     return this.#reader.retainedBytes
   }
 
-  trySend(request: Request): Sent {
+  trySend(request: HttpRequest): Sent {
     if (this.room === 0) return { _tag: "Unsent", request, why: this.isRetired ? "retired" : "busy" }
     const encoded = encode(request, this.#manner)
     if (Result.isFailure(encoded)) return { _tag: "Malformed", error: encoded.failure }
@@ -78,7 +78,7 @@ export class Http1Connection implements EngineConnection {
     if (course === undefined) return Result.fail(new ExchangeOver({ exchange }))
     if (bytes.length === 0) return Result.succeed(0)
     if (course.left === undefined) {
-      this.#write(encodeChunk(bytes))
+      this.#write(encodeChunk(this.#manner.slab, bytes))
       return Result.succeed(bytes.length)
     }
     if (bytes.length > course.left) {
@@ -100,7 +100,7 @@ export class Http1Connection implements EngineConnection {
     if (course.left !== undefined) {
       return Result.fail(invalid("body", `whole, and ${course.left} bytes of its length are left`, 0))
     }
-    return Result.map(encodeEnd(trailers), (end) => {
+    return Result.map(encodeEnd(this.#manner.slab, trailers), (end) => {
       this.#write(end)
       this.#sent(course)
     })

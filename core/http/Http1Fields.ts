@@ -4,7 +4,7 @@
  */
 import type { InvalidRequest } from "../Refusal.ts"
 import { invalid, wrongField } from "./HttpRules.ts"
-import { elements, firstOutside, isAuthority, token } from "./HttpSyntax.ts"
+import { elements, isAuthority, isToken } from "./HttpSyntax.ts"
 
 const none: ReadonlyArray<string> = []
 
@@ -15,7 +15,7 @@ export class RequestFields {
   /** Bytes of the body; undefined where only its end will tell. */
   readonly #length: number | undefined
   readonly #hasBody: boolean
-  lines = ""
+  readonly lines: Array<string> = []
   host: string | undefined = undefined
   /** Protocols that it offers to switch to, in lower case. */
   offers: ReadonlyArray<string> = none
@@ -58,13 +58,13 @@ export class RequestFields {
       case "te":
         if (value.toLowerCase() !== "trailers") return invalid("te", "trailers, since no other coding is read")
     }
-    this.lines += `${name}: ${value}\r\n`
+    this.lines.push(name, ": ", value, "\r\n")
     return undefined
   }
 
   /** What is wrong with the fields together. */
   wrongInAll(): InvalidRequest | undefined {
-    if (this.#options.some((option) => firstOutside(option, token) >= 0)) {
+    if (!this.#options.every(isToken)) {
       return invalid("connection", "a list of tokens")
     }
     const option = this.#options.find((name) => kept.includes(name))

@@ -4,7 +4,7 @@
  */
 import type { Rule } from "./HttpFault.ts"
 import type { Fields, ResponseHead } from "./HttpMessage.ts"
-import { elements, firstOutside, token } from "./HttpSyntax.ts"
+import { elements, isToken } from "./HttpSyntax.ts"
 
 /** What of a request decides how its response is read. */
 export interface Asked {
@@ -98,7 +98,7 @@ const isLength = (value: string): boolean =>
 /** A list that cannot be read may say `close` to somebody else. */
 const isKept = (options: ReadonlyArray<string>, version: ResponseHead["version"]): boolean =>
   !options.includes("close") && (version === "1.1" || options.includes("keep-alive")) &&
-  options.every((option) => firstOutside(option, token) < 0)
+  options.every(isToken)
 
 const isOffered = ({ options, upgrades }: Signs, { version }: ResponseHead, { isSent, offers }: Asked): boolean =>
   isSent && version === "1.1" && options.includes("upgrade") && upgrades.length > 0 &&

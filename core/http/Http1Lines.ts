@@ -6,7 +6,7 @@
  * in LF alone; 5.1: space before the colon; 5.2: a folded line), this one refuses, since two readers may differ there.
  */
 import type { Rule } from "./HttpFault.ts"
-import { text, token } from "./HttpSyntax.ts"
+import * as Syntax from "./HttpSyntax.ts"
 
 export interface LineLimits {
   readonly bytes: number
@@ -19,6 +19,9 @@ export interface LineLimits {
 export const More = -1
 export const Broken = -2
 
+const token = Syntax.token.bytes
+const text = Syntax.text.bytes
+const blank = Uint8Array.from(text, (_, byte) => byte === 0x20 || byte === 0x09 ? 1 : 0)
 const cr = 0x0d
 const lf = 0x0a
 const space = 0x20
@@ -26,7 +29,7 @@ const tab = 0x09
 const colon = 0x3a
 const zero = 0x30
 
-// States, each named after what is awaited; those of the status line come first.
+// States, each named after what is awaited: those of the status line, then those of a field in their order.
 const Status = 0
 const ReasonText = 1
 const LineStart = 2
@@ -73,7 +76,11 @@ export class Lines {
     this.#limits = limits
     this.#state = withStatus ? Status : LineStart
     if (this.marks.length > mostIdleMarks) this.marks = []
-    this.#lineStart = this.length = this.status = this.marked = 0
+    this.#lineStart =
+      this.length =
+      this.status =
+      this.marked =
+        0
   }
 
   /** Reads on at `from`: the index behind the empty line, {@link More} or {@link Broken}. */
@@ -144,42 +151,40 @@ export class Lines {
     let at = from
     while (at < stop) {
       if (state === LineStart) {
-        const byte = bytes[at]!
-        if (byte === space || byte === tab) return this.#break("fold", at - base)
-        if (byte !== cr && marked === 4 * this.#limits.fields) return this.#break("fields", at - base, this.#limits.fields)
-        if (byte !== cr) marks[marked++] = at - base
-        state = byte === cr ? LastEnd : Name
-        if (byte === cr && ++at === stop) break
-      }
-      if (state === Name) {
-        while (at < stop && token[bytes[at]!] === 1) at++
+        state = this.#opens(bytes[at]!, at - base, marked)
+        if (state === Broken) return Broken
+        if (state === Name) marks[marked++] = at - base
+        else at++
+      } else if (state < LineEnd) {
+        const inside = state === Name ? token : state === Blank ? blank : text
+        while (at < stop && inside[bytes[at]!] === 1) at++
         if (at === stop) break
-        if (bytes[at] !== colon || at - base === this.#lineStart) return this.#breakBy(bytes[at]!, "field-name", at - base)
-        marks[marked++] = at++ - base
-        state = Blank
-      }
-      if (state === Blank) {
-        while (at < stop && (bytes[at] === space || bytes[at] === tab)) at++
-        if (at === stop) break
+        if (state === Name && (bytes[at] !== colon || at - base === this.#lineStart)) {
+          return this.#breakBy(bytes[at]!, "field-name", at - base)
+        }
+        if (state === Value && bytes[at] !== cr) return this.#breakBy(bytes[at]!, "control", at - base)
         marks[marked++] = at - base
-        state = Value
+        if (state !== Blank) at++
+        // The parts of a field are counted up.
+        state++
+      } else {
+        if (bytes[at] !== lf) return this.#break("bare-cr", at - base)
+        this.#lineStart = ++at - base
+        state = state === LastEnd ? Done : LineStart
+        stop = state === Done ? at : this.#stop(bytes.length, base)
       }
-      if (state === Value) {
-        while (at < stop && text[bytes[at]!] === 1) at++
-        if (at === stop) break
-        if (bytes[at] !== cr) return this.#breakBy(bytes[at]!, "control", at - base)
-        marks[marked++] = at - base
-        state = LineEnd
-        if (++at === stop) break
-      }
-      if (bytes[at++] !== lf) return this.#break("bare-cr", at - 1 - base)
-      this.#lineStart = at - base
-      state = state === LastEnd ? Done : LineStart
-      stop = state === Done ? at : this.#stop(bytes.length, base)
     }
     this.marked = marked
     this.#state = state
     return at
+  }
+
+  /** What the first byte of a line begins. */
+  #opens(byte: number, at: number, marked: number): number {
+    if (byte === cr) return LastEnd
+    if (byte === space || byte === tab) return this.#break("fold", at)
+    const { fields } = this.#limits
+    return marked === 4 * fields ? this.#break("fields", at, fields) : Name
   }
 
   #passed(at: number): number {

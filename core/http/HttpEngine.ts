@@ -15,7 +15,7 @@
 import type * as Result from "effect/Result"
 import type { InvalidRequest } from "../Refusal.ts"
 import type { ExchangeOver, MessageCut, ProtocolFault } from "./HttpFault.ts"
-import type { Fields, Request, ResponseHead } from "./HttpMessage.ts"
+import type { Fields, HttpRequest, ResponseHead } from "./HttpMessage.ts"
 
 export interface HttpEngine {
   readonly protocol: "h1" | "h2"
@@ -40,7 +40,7 @@ export interface Accepted {
 /** No byte of the request came out, and nothing has changed: it may go to another connection. */
 export interface Unsent {
   readonly _tag: "Unsent"
-  readonly request: Request
+  readonly request: HttpRequest
   /** `busy`: there is no room now; `retired`: there never will be. */
   readonly why: "busy" | "retired"
 }
@@ -123,7 +123,7 @@ export interface EngineConnection {
   /** Bytes kept of what the peer has sent, which its limits bound. */
   readonly retainedBytes: number
   /** Begins an exchange, if there is room and the request keeps the rules. */
-  readonly trySend: (request: Request) => Sent
+  readonly trySend: (request: HttpRequest) => Sent
   /** Takes bytes of an upload, as many as the peer's window allows (HTTP/1.1: all), and says how many. */
   readonly upload: (exchange: Exchange, bytes: Uint8Array) => Result.Result<number, ExchangeOver | InvalidRequest>
   /**

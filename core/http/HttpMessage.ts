@@ -10,13 +10,13 @@ export type Field = readonly [name: string, value: string]
 /** In their order on the wire; a name may be there more than once. */
 export type Fields = ReadonlyArray<Field>
 
-/** A body that comes piece by piece: so many bytes, or as many as will come where it is undefined. */
+/** A body that comes piece by piece: so many bytes, or as many as will come where they are undefined. */
 export interface Upload {
-  readonly length: number | undefined
+  readonly bytes: number | undefined
 }
 
 /** What is asked for. The engine writes the form that its protocol and its connection want. */
-export interface Request {
+export interface HttpRequest {
   /** A token, in capitals where it is one of the standard ones. */
   readonly method: string
   readonly scheme: "http" | "https"

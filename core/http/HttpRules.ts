@@ -5,15 +5,18 @@
  * A value that a rule refuses may be a secret, so an error shows at most the character that may not stand, and where.
  */
 import { InvalidRequest } from "../Refusal.ts"
-import type { Request } from "./HttpMessage.ts"
-import { firstOutside, isAuthority, isMethod, named, target, text, token } from "./HttpSyntax.ts"
+import type { HttpRequest, Upload } from "./HttpMessage.ts"
+import { isAuthority, isMethod, isToken, stranger, target, text, token } from "./HttpSyntax.ts"
 
 /** A refusal that shows nothing of the value where none is given. */
 export const invalid = (field: string, rule: string, value: unknown = "something else"): InvalidRequest =>
   new InvalidRequest({ field, rule, value })
 
 /** What is wrong with everything but the fields; undefined where nothing is. */
-export const wrongRequest = ({ authority, body, method, path }: Request): InvalidRequest | undefined => {
+export const wrongRequest = ({ authority, body, method, path }: HttpRequest): InvalidRequest | undefined => {
+  if (typeof method !== "string" || typeof authority !== "string" || typeof path !== "string") {
+    return invalid("request", "made of texts")
+  }
   const isConnect = method === "CONNECT"
   if (!isMethod(method)) return invalid("method", "a token, in capitals where it is a standard one")
   if (!isAuthority(authority, isConnect)) {
@@ -22,20 +25,28 @@ export const wrongRequest = ({ authority, body, method, path }: Request): Invali
   if (isConnect ? path !== "" : path === "*" ? method !== "OPTIONS" : !path.startsWith("/")) {
     return invalid("path", "from the first slash on; * for OPTIONS alone, and empty for CONNECT alone")
   }
-  const at = firstOutside(path, target)
-  if (at >= 0) return invalid("path", 'visible ASCII without ", #, < and >', named(path, at))
+  const inPath = stranger(path, target)
+  if (inPath !== undefined) return invalid("path", 'visible ASCII without ", #, < and >', inPath)
   if (body !== undefined && (isConnect || method === "TRACE")) return invalid("body", `left out with ${method}`)
-  if (body === undefined || body instanceof Uint8Array || body.length === undefined) return undefined
-  return Number.isSafeInteger(body.length) && body.length >= 0
+  return body === undefined || body instanceof Uint8Array ? undefined : wrongUpload(body)
+}
+
+/** Text, buffers and streams are no uploads, and would be taken for one if nobody looked. */
+const wrongUpload = (body: Upload): InvalidRequest | undefined => {
+  if (typeof body !== "object" || body === null || !("bytes" in body)) {
+    return invalid("body", "left out, a Uint8Array or an upload", typeof body)
+  }
+  const { bytes } = body
+  return bytes === undefined || (Number.isSafeInteger(bytes) && bytes >= 0)
     ? undefined
-    : invalid("body", "of a whole number of bytes", body.length)
+    : invalid("body", "of a whole number of bytes", bytes)
 }
 
 export const wrongField = (name: string, value: string): InvalidRequest | undefined => {
-  const inName = firstOutside(name, token)
-  if (inName >= 0 || name === "") return invalid("field", "named by a token", inName < 0 ? "" : named(name, inName))
-  const inValue = firstOutside(value, text)
-  if (inValue >= 0) return invalid(`field ${name}`, "latin1 text without control characters", named(value, inValue))
+  if (typeof name !== "string" || typeof value !== "string") return invalid("field", "two texts", typeof value)
+  if (!isToken(name)) return invalid("field", "named by a token", stranger(name, token) ?? name)
+  const inValue = stranger(value, text)
+  if (inValue !== undefined) return invalid(`field ${name}`, "latin1 text without control characters", inValue)
   return isBlank(value, 0) || isBlank(value, value.length - 1)
     ? invalid(`field ${name}`, "without blanks around it")
     : undefined

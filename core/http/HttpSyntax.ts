@@ -4,45 +4,48 @@
  */
 
 /** One entry a byte, 1 where it may stand. */
-export type Table = Uint8Array
+type Table = Uint8Array
 
-const table = (allowed: (byte: number) => boolean): Table =>
-  Uint8Array.from({ length: 256 }, (_, byte) => allowed(byte) ? 1 : 0)
+/** A class of characters as two readers need it: a table for bytes, and for text the expression that finds what is outside. */
+interface Class {
+  readonly bytes: Table
+  readonly outside: RegExp
+}
 
-const marks = new Set(Array.from("!#$%&'*+-.^_`|~", (mark) => mark.charCodeAt(0)))
-const isDigit = (byte: number): boolean => byte >= 0x30 && byte <= 0x39
-const isLetter = (byte: number): boolean => (byte | 0x20) >= 0x61 && (byte | 0x20) <= 0x7a
+const classOf = (characters: string): Class => {
+  const inside = new RegExp(`[${characters}]`)
+  return {
+    bytes: Uint8Array.from({ length: 256 }, (_, byte) => inside.test(String.fromCharCode(byte)) ? 1 : 0),
+    outside: new RegExp(`[^${characters}]`),
+  }
+}
 
 /** Methods and names of fields: `tchar` of RFC 9110, 5.6.2. */
-export const token: Table = table((byte) => isDigit(byte) || isLetter(byte) || marks.has(byte))
+export const token: Class = classOf("!#$%&'*+\\-.^_`|~0-9A-Za-z")
 
 /** Values of fields and reasons: visible ASCII, space, tab and `obs-text` of RFC 9110, 5.5; so no CR, LF or NUL. */
-export const text: Table = table((byte) => byte === 0x09 || (byte >= 0x20 && byte !== 0x7f))
+export const text: Class = classOf("\\t\\x20-\\x7e\\x80-\\xff")
 
 /**
  * Paths and queries: visible ASCII less `"`, `#`, `<` and `>`. That is more than RFC 3986 has, since the URL standard of
  * browsers leaves the likes of `|` and `{` in a query as they are; it has nothing that ends a target early.
  */
-export const target: Table = table((byte) => byte > 0x20 && byte < 0x7f && !'"#<>'.includes(String.fromCharCode(byte)))
+export const target: Class = classOf("!$-;=?-~")
 
-/** Where the first character stands that the table has not; -1 where all may stay. */
-export const firstOutside = (value: string, allowed: Table): number => {
-  for (let i = 0; i < value.length; i++) {
-    const code = value.charCodeAt(i)
-    if (code > 0xff || allowed[code] === 0) return i
-  }
-  return -1
+/** The first character that is not of the class, named without what stands around it; undefined where all are. */
+export const stranger = (value: string, { outside }: Class): string | undefined => {
+  if (!outside.test(value)) return undefined
+  const at = value.search(outside)
+  return `U+${value.charCodeAt(at).toString(16).toUpperCase().padStart(4, "0")} at ${at}`
 }
 
-/** What a message may say of a character that may not stand: neither the text around it nor, if it is visible, itself. */
-export const named = (value: string, at: number): string =>
-  `U+${value.charCodeAt(at).toString(16).toUpperCase().padStart(4, "0")} at ${at}`
+export const isToken = (value: string): boolean => value !== "" && !token.outside.test(value)
 
 const standard = new Set("GET HEAD POST PUT DELETE CONNECT OPTIONS TRACE PATCH".split(" "))
 
 /** A standard method in other letters is another method, which one server takes for the standard one and the next does not. */
 export const isMethod = (value: string): boolean =>
-  value !== "" && firstOutside(value, token) < 0 && (standard.has(value) || !standard.has(value.toUpperCase()))
+  isToken(value) && (standard.has(value) || !standard.has(value.toUpperCase()))
 
 // A name or IPv4 address as in RFC 3986 (pct-encoded names are refused: no two readers agree on them), or an IPv6 address.
 const host = /^(?:[A-Za-z0-9\-._~!$&'()*+,;=]+|\[[0-9A-Fa-f:.]+\])(?::(\d{1,5}))?$/
@@ -56,8 +59,10 @@ export const isAuthority = (value: string, withPort: boolean): boolean => {
 
 /** The elements of a list, in lower case; empty ones do not count (RFC 9110, 5.6.1.2). */
 export const elements = (list: string): ReadonlyArray<string> =>
-  list.toLowerCase().split(",").map((element) => element.replace(/^[\t ]+|[\t ]+$/g, ""))
-    .filter((element) => element !== "")
+  isToken(list)
+    ? [list.toLowerCase()]
+    : list.toLowerCase().split(",").map((element) => element.replace(/^[\t ]+|[\t ]+$/g, ""))
+      .filter((element) => element !== "")
 
 /**
  * Fields that frame a message or steer its connection. They have no business among trailers, where they would come after
