@@ -5,7 +5,11 @@ import * as Http1 from "../../../core/http/Http1.ts"
 import type { HttpRequest } from "../../../core/http/HttpMessage.ts"
 
 /** One byte a character. */
-export const bytes = (text: string): Uint8Array => Uint8Array.from(text, (letter) => letter.charCodeAt(0))
+export const bytes = (text: string): Uint8Array => {
+  const all = new Uint8Array(text.length)
+  for (let i = 0; i < text.length; i++) all[i] = text.charCodeAt(i)
+  return all
+}
 
 export const text = (...all: ReadonlyArray<Uint8Array>): string =>
   all.map((each) => Array.from(each, (byte) => String.fromCharCode(byte)).join("")).join("")
@@ -52,12 +56,12 @@ const why = (error: (Event & { readonly _tag: "Failed" })["error"]): string =>
     ? [error.rule, error.part, error.at, ...(error.limit === undefined ? [] : [error.limit])].join(" ")
     : [error.how, error.part, error.received, ...(error.expected === undefined ? [] : [error.expected])].join(" ")
 
-/** What all events say: bytes of the body that came one after another as one. */
+/** What all events say: bytes that came one after another as one, those behind a switch among them. */
 export const told = (events: ReadonlyArray<Event>): ReadonlyArray<string> => {
   const lines: Array<string> = []
   for (const line of events.map(said)) {
     const last = lines.at(-1)
-    if (line.startsWith("data ") && last?.startsWith("data ")) lines[lines.length - 1] = last + line.slice(5)
+    if (line.startsWith("data ") && last !== undefined && /^(data|switched) /.test(last)) lines[lines.length - 1] = last + line.slice(5)
     else lines.push(line)
   }
   return lines
