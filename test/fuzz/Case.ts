@@ -37,7 +37,9 @@ export const print = (one: Case): string => JSON.stringify(one)
 export const parse = (line: string): Case => {
   const one: Case = JSON.parse(line)
   // JSON has no undefined, which is what an upload of unknown length says.
-  return "body" in one.request ? { ...one, request: { ...one.request, body: { bytes: undefined, ...one.request.body } } } : one
+  return "body" in one.request
+    ? { ...one, request: { ...one.request, body: { bytes: undefined, ...one.request.body } } }
+    : one
 }
 
 const responseCase = (chance: Chance): ResponseCase => ({
@@ -54,14 +56,15 @@ const many = (chance: Chance, most: number, each: () => string): string =>
 
 /** A response that keeps every rule, of a form by chance. */
 const valid = (chance: Chance): string => {
-  const field = (): string => `${chance.pick(["X", "set-cookie", "Via", "~!"])}: ${chance.pick(["", "a", "b  c", "\xe9"])}\r\n`
+  const field = (): string =>
+    `${chance.pick(["X", "set-cookie", "Via", "~!"])}: ${chance.pick(["", "a", "b  c", "\xe9"])}\r\n`
   const body = many(chance, 40, () => chance.pick(["a", "\r\n", "0", "\xff"]))
   const head = `HTTP/1.1 ${chance.pick(["200 OK", "404", "500 ", "206 \xe9"])}\r\n${many(chance, 4, field)}`
   if (chance.yes(0.4)) return `${head}Content-Length: ${body.length}\r\n\r\n${body}`
   if (chance.yes(0.2)) return `${head}\r\n${body}`
   const chunk = (): string => {
     const bytes = "q".repeat(chance.pick([1, 2, 15, 16, 300, 700]))
-    return `${bytes.length.toString(16)}${chance.pick(["", "", ";a", "\t;b=\"c\""])}\r\n${bytes}\r\n`
+    return `${bytes.length.toString(16)}${chance.pick(["", "", ";a", '\t;b="c"'])}\r\n${bytes}\r\n`
   }
   return `${head}transfer-encoding: chunked\r\n\r\n${many(chance, 6, chunk)}0\r\n${many(chance, 2, field)}\r\n`
 }
@@ -102,18 +105,34 @@ const mutation = (chance: Chance, text: string): string => {
 }
 
 const requestCase = (chance: Chance): RequestCase => {
-  const piece = (): string => chance.yes(0.5) ? chance.pick(Corpus.pieces) : chance.pick(["a", "b", "/", "\u010a", "\u2028"])
+  const piece = (): string =>
+    chance.yes(0.5) ? chance.pick(Corpus.pieces) : chance.pick(["a", "b", "/", "\u010a", "\u2028"])
   const near = (right: string): string => {
     if (chance.yes(0.85)) return right
     const at = chance.whole(0, right.length)
     return right.slice(0, at) + piece() + right.slice(at)
   }
   const field = (): readonly [string, string] => [
-    near(chance.pick(["X", "accept", "Host", "content-length", "Connection", "upgrade", "te", "expect", "transfer-encoding"])),
+    near(
+      chance.pick([
+        "X",
+        "accept",
+        "Host",
+        "content-length",
+        "Connection",
+        "upgrade",
+        "te",
+        "expect",
+        "transfer-encoding",
+      ]),
+    ),
     near(chance.pick(["", "1", "3", "example.com", "close", "upgrade", "trailers", "100-continue", "a b"])),
   ]
   const fields = (most: number) => Array.from({ length: chance.whole(0, most) }, field)
-  const body = Array.from({ length: chance.whole(0, 3) }, () => chance.pick(["", "a", "bc", "\r\n0\r\n\r\n", "d".repeat(300)]))
+  const body = Array.from(
+    { length: chance.whole(0, 3) },
+    () => chance.pick(["", "a", "bc", "\r\n0\r\n\r\n", "d".repeat(300)]),
+  )
   const bytes = body.join("").length
   return {
     kind: "request",
@@ -123,7 +142,9 @@ const requestCase = (chance: Chance): RequestCase => {
       authority: near(chance.pick(["example.com", "example.com:443", "[::1]:80"])),
       path: near(chance.pick(["/", "/a?b=%20", "*", ""])),
       fields: fields(3),
-      ...(bytes === 0 && chance.yes(0.5) ? {} : { body: { bytes: chance.pick([undefined, undefined, bytes, bytes + 1]) } }),
+      ...(bytes === 0 && chance.yes(0.5)
+        ? {}
+        : { body: { bytes: chance.pick([undefined, undefined, bytes, bytes + 1]) } }),
     },
     proxied: chance.yes(0.2),
     body,

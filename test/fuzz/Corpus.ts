@@ -23,13 +23,13 @@ export const responses: ReadonlyArray<string> = [
   message("200", ["Content-Length: 2", "Connection: close"], "hi"),
   message("200 OK", [], "until the end"),
   message("200 OK", [chunked], "5\r\nhello\r\n6\r\n world\r\n0\r\n\r\n"),
-  message("200 OK", [chunked], "1;ext=\"a;b\";c\r\nx\r\n00A \t;y\r\n0123456789\r\n0;z\r\nX-Sum: 1\r\nX-Sum:\t2 \r\n\r\n"),
+  message("200 OK", [chunked], '1;ext="a;b";c\r\nx\r\n00A \t;y\r\n0123456789\r\n0;z\r\nX-Sum: 1\r\nX-Sum:\t2 \r\n\r\n'),
   message("200 OK", [chunked], `${"1\r\nx\r\n".repeat(40)}0\r\n\r\n`),
   message("200 OK", [chunked], `258\r\n${"y".repeat(600)}\r\n3\r\nabc\r\n258\r\n${"z".repeat(600)}\r\n0\r\n\r\n`),
   message("100 Continue", []) + message("200 OK", ["Content-Length: 1"], "x"),
   message("103 Early Hints", ["Link: </a>"]) + message("102", []) + message("204 No Content", []),
   message("204 No Content", ["Content-Length: 0"]),
-  message("304 Not Modified", ["Content-Length: 100", "ETag: \"x\""]),
+  message("304 Not Modified", ["Content-Length: 100", 'ETag: "x"']),
   message("304 Not Modified", [chunked]),
   message("101 Switching Protocols", ["Connection: Upgrade", "Upgrade: websocket"], "\x81\x05hello"),
   message("101 Switching Protocols", ["Connection: x,upgrade", "Upgrade: foo/2,WebSocket"]),
@@ -44,7 +44,7 @@ export const responses: ReadonlyArray<string> = [
 
 /** Pieces that are put in, byte by byte or whole. */
 export const pieces: ReadonlyArray<string> = [
-  ..."\r\n\0\t :;,\"-+_0189aAfFgxX\x0b\x7f\x80\xa0\xff",
+  ...'\r\n\0\t :;,"-+_0189aAfFgxX\x0b\x7f\x80\xa0\xff',
   "\r\n",
   "\r\n\r\n",
   "\n\n",
@@ -80,7 +80,7 @@ export const pieces: ReadonlyArray<string> = [
   " folded: line\r\n",
   ";ext=1",
   " ;ext",
-  "; \"",
+  '; "',
   "x".repeat(70),
   `X: ${"y".repeat(300)}\r\n`,
 ]

@@ -24,32 +24,33 @@ it("every law of the codec holds over 40,000 executions", { timeout: 120_000 }, 
 
 describe("a fault is found that is planted:", () => {
   /** An engine whose connections are changed. */
-  const changed = (change: (connection: EngineConnection) => Partial<EngineConnection>) => (engine: HttpEngine): HttpEngine => ({
-    ...engine,
-    open: (opening) => {
-      const own = engine.open(opening)
-      const whole: EngineConnection = {
-        get room() {
-          return own.room
-        },
-        get isRetired() {
-          return own.isRetired
-        },
-        get retainedBytes() {
-          return own.retainedBytes
-        },
-        trySend: (request) => own.trySend(request),
-        upload: (exchange, bytes) => own.upload(exchange, bytes),
-        finish: (exchange, trailers) => own.finish(exchange, trailers),
-        consumed: (exchange, bytes) => own.consumed(exchange, bytes),
-        cancel: (exchange) => own.cancel(exchange),
-        receive: (bytes) => own.receive(bytes),
-        closed: (how) => own.closed(how),
-        takeOutput: () => own.takeOutput(),
-      }
-      return Object.defineProperties(whole, Object.getOwnPropertyDescriptors(change(own)))
-    },
-  })
+  const changed =
+    (change: (connection: EngineConnection) => Partial<EngineConnection>) => (engine: HttpEngine): HttpEngine => ({
+      ...engine,
+      open: (opening) => {
+        const own = engine.open(opening)
+        const whole: EngineConnection = {
+          get room() {
+            return own.room
+          },
+          get isRetired() {
+            return own.isRetired
+          },
+          get retainedBytes() {
+            return own.retainedBytes
+          },
+          trySend: (request) => own.trySend(request),
+          upload: (exchange, bytes) => own.upload(exchange, bytes),
+          finish: (exchange, trailers) => own.finish(exchange, trailers),
+          consumed: (exchange, bytes) => own.consumed(exchange, bytes),
+          cancel: (exchange) => own.cancel(exchange),
+          receive: (bytes) => own.receive(bytes),
+          closed: (how) => own.closed(how),
+          takeOutput: () => own.takeOutput(),
+        }
+        return Object.defineProperties(whole, Object.getOwnPropertyDescriptors(change(own)))
+      },
+    })
 
   const plants: Readonly<Record<string, (connection: EngineConnection) => Partial<EngineConnection>>> = {
     "it throws at a bell": (own) => ({
@@ -61,7 +62,9 @@ describe("a fault is found that is planted:", () => {
     "it takes LF for CR LF": (own) => ({
       receive: (bytes) =>
         own.receive(
-          Uint8Array.from([...bytes].flatMap((byte, i) => byte === 10 && i > 0 && bytes[i - 1] !== 13 ? [13, 10] : [byte])),
+          Uint8Array.from(
+            [...bytes].flatMap((byte, i) => byte === 10 && i > 0 && bytes[i - 1] !== 13 ? [13, 10] : [byte]),
+          ),
         ),
     }),
     "it forgets a piece of one byte": (own) => ({ receive: (bytes) => bytes.length === 1 ? [] : own.receive(bytes) }),
@@ -78,7 +81,9 @@ describe("a fault is found that is planted:", () => {
     "it writes a line too much": (own) => ({
       takeOutput: () => [...own.takeOutput(), Uint8Array.of(13, 10)],
     }),
-    "it loses the end of an upload": (own) => ({ upload: (exchange, bytes) => own.upload(exchange, bytes.subarray(1)) }),
+    "it loses the end of an upload": (own) => ({
+      upload: (exchange, bytes) => own.upload(exchange, bytes.subarray(1)),
+    }),
   }
 
   for (const [title, plant] of Object.entries(plants)) {

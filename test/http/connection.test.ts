@@ -68,7 +68,11 @@ describe("a boundary", () => {
 
   it("WT9: of a response that says close retires it", () => {
     const connection = Lab.asked()
-    assert.deepStrictEqual(Lab.told(connection.receive(ok("", "Connection: close"))), ["200 0", "end", "retired announced"])
+    assert.deepStrictEqual(Lab.told(connection.receive(ok("", "Connection: close"))), [
+      "200 0",
+      "end",
+      "retired announced",
+    ])
     assert.deepStrictEqual(standing(connection), retired)
     assert.deepStrictEqual(connection.closed("ended"), [])
   })
@@ -91,7 +95,9 @@ describe("a boundary", () => {
 
   it("WT23 WT24: of a 204 without a length and of a 304 with one leaves it reusable", () => {
     const connection = Lab.asked()
-    for (const answer of ["HTTP/1.1 204 No Content\r\n\r\n", "HTTP/1.1 304 Not Modified\r\ncontent-length: 9\r\n\r\n"]) {
+    for (
+      const answer of ["HTTP/1.1 204 No Content\r\n\r\n", "HTTP/1.1 304 Not Modified\r\ncontent-length: 9\r\n\r\n"]
+    ) {
       assert.strictEqual(Lab.told(connection.receive(Lab.bytes(answer))).at(-1), "end")
       assert.deepStrictEqual(standing(connection), open)
       connection.trySend(get)
@@ -198,12 +204,17 @@ describe("the end of a connection", () => {
   it("WT18: by a reset inside a body cuts it, however it is framed", () => {
     assert.deepStrictEqual(end("reset", Lab.text(half)), ["failed reset body 5 10", "retired cut reset body 5 10"])
     assert.deepStrictEqual(end("reset", `${chunked}5\r\nhel`), ["failed reset body 3", "retired cut reset body 3"])
-    assert.deepStrictEqual(end("reset", "HTTP/1.1 200 OK\r\n\r\nhello"), ["failed reset body 5", "retired cut reset body 5"])
+    assert.deepStrictEqual(end("reset", "HTTP/1.1 200 OK\r\n\r\nhello"), [
+      "failed reset body 5",
+      "retired cut reset body 5",
+    ])
   })
 
   it("WT19: by a clean end inside a body truncates it, unless it was to end so", () => {
     assert.deepStrictEqual(end("ended", Lab.text(half)), ["failed ended body 5 10", "retired cut ended body 5 10"])
-    for (const rest of ["", "5", "5\r\nhello", "5\r\nhello\r\n", "5\r\nhello\r\n0\r\n", "5\r\nhello\r\n0\r\nx: y\r\n"]) {
+    for (
+      const rest of ["", "5", "5\r\nhello", "5\r\nhello\r\n", "5\r\nhello\r\n0\r\n", "5\r\nhello\r\n0\r\nx: y\r\n"]
+    ) {
       const received = rest.includes("hello") ? 5 : 0
       assert.deepStrictEqual(end("ended", chunked + rest), [
         `failed ended body ${received}`,

@@ -92,7 +92,9 @@ describe("the body of a request", () => {
     assert.strictEqual(right.match(/content-length/gi)?.length, 1)
     assert.include(said("0", undefined), "content-length: 0\r\n")
     assert.include(said("7", { bytes: 7 }), "content-length: 7\r\n")
-    for (const bad of ["4", "6", "05", "+5", "5, 5", "", "x"]) assert.strictEqual(said(bad, Lab.bytes("hello")), "Malformed")
+    for (const bad of ["4", "6", "05", "+5", "5, 5", "", "x"]) {
+      assert.strictEqual(said(bad, Lab.bytes("hello")), "Malformed")
+    }
     assert.deepStrictEqual([said("5", undefined), said("5", { bytes: undefined })], ["Malformed", "Malformed"])
   })
 

@@ -61,8 +61,9 @@ export const told = (events: ReadonlyArray<Event>): ReadonlyArray<string> => {
   const lines: Array<string> = []
   for (const line of events.map(said)) {
     const last = lines.at(-1)
-    if (line.startsWith("data ") && last !== undefined && /^(data|switched) /.test(last)) lines[lines.length - 1] = last + line.slice(5)
-    else lines.push(line)
+    if (line.startsWith("data ") && last !== undefined && /^(data|switched) /.test(last)) {
+      lines[lines.length - 1] = last + line.slice(5)
+    } else lines.push(line)
   }
   return lines
 }
@@ -75,7 +76,11 @@ export const answer = (
 ): ReadonlyArray<string> => told(asked(request, options).receive(bytes(response)))
 
 /** The rule that a response breaks, with the part, the byte and the limit; undefined where it breaks none. */
-export const broken = (response: string, request: HttpRequest = get, options: Http1.Options = {}): string | undefined => {
+export const broken = (
+  response: string,
+  request: HttpRequest = get,
+  options: Http1.Options = {},
+): string | undefined => {
   const last = answer(response, request, options).at(-1)
   return last?.startsWith("retired fault ") === true ? last.slice("retired fault ".length) : undefined
 }

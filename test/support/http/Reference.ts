@@ -143,7 +143,9 @@ export const read = (input: string, request: HttpRequest, isSent: boolean, limit
     }
     const isOpen = how.kind === "chunked" || how.kind === "close"
     told.push(`${status} ${isOpen ? "?" : how.length}`)
-    const closes = list(request.fields.map(([name, value]) => [name.toLowerCase(), value]), "connection").includes("close")
+    const closes = list(request.fields.map(([name, value]) => [name.toLowerCase(), value]), "connection").includes(
+      "close",
+    )
     return [...told, ...body(rest, how, limits, keeps(version, fields) && !closes)]
   }
 }
@@ -203,7 +205,10 @@ const chunks = (input: string, limits: Limits, persists: boolean): ReadonlyArray
   const { bytes, end } = chunksOf(input, limits)
   if (end === "more") return data(bytes)
   if (end === "refused") return [...data(bytes), "failed fault"]
-  return [...data(bytes), ...ended(end.rest, persists, end.trailers.map(([name, value]) => ` ${name}=${value}`).join(""))]
+  return [
+    ...data(bytes),
+    ...ended(end.rest, persists, end.trailers.map(([name, value]) => ` ${name}=${value}`).join("")),
+  ]
 }
 
 /** A request as a server would take it apart. */
