@@ -4,6 +4,8 @@ import type { Group, Row } from "./Row.ts"
 
 export interface Goal {
   readonly group: Group
+  /** Whose figure it is; the Admission's if left out. */
+  readonly subject?: string
   readonly case: string
   readonly of: "ratioHigh" | "growthHigh" | "figureHigh" | "figure"
   readonly least?: number
@@ -42,6 +44,9 @@ const exactly = (name: string): Goal => ({
   says: "exactly 74",
 })
 
+const http1 = { group: "H", subject: "holdfast http1" } as const
+const longer = ["10", "100", "1,000", "10,000", "100,000"].map((n) => `codec alone, ${n} requests a connection`)
+
 export const goals: ReadonlyArray<Goal> = [
   ratio("A", 1.4)("run, tenant and provider"),
   ratio("A", 1.6)("run, priority and deadline"),
@@ -75,6 +80,29 @@ export const goals: ReadonlyArray<Goal> = [
     most: 0.55,
     says: "0.50 +- 0.05",
   },
+  {
+    ...http1,
+    case: "CPU a request, 64 connections",
+    of: "ratioHigh",
+    most: 1.25,
+    says: "at most 1.25 x the minimal parser",
+  },
+  {
+    ...http1,
+    case: "share of the CPU of undici dispatch",
+    of: "figureHigh",
+    most: 0.9,
+    says: "at most 0.9",
+  },
+  {
+    ...http1,
+    case: "share of the requests of raw sockets",
+    of: "figure",
+    least: 0.85,
+    most: Infinity,
+    says: "at least 0.85",
+  },
+  ...longer.map((name): Goal => ({ ...growth("H")(name), ...http1 })),
 ]
 
 /** What was measured for the goal on a runtime; undefined where the group did not run or had too few rounds. */
@@ -84,7 +112,7 @@ export const measured = (
   runtime: string,
 ): number | undefined =>
   rows.find((row) =>
-    row.group === goal.group && row.subject === Holdfast.name &&
+    row.group === goal.group && row.subject === (goal.subject ?? Holdfast.name) &&
     row.case === goal.case && row.runtime === runtime
   )?.[goal.of]
 

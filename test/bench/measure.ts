@@ -10,6 +10,7 @@ const files: Readonly<
   B: () => import("./groups/Contended.ts"),
   D: () => import("./groups/Cancelled.ts"),
   G: () => import("./groups/Fairness.ts"),
+  H: () => import("./groups/Http1.ts"),
 }
 
 const group = Row.groups.find((name) => name === process.argv[2])

@@ -1,8 +1,8 @@
 /**
- * `npm run bench`: Admission beside its peers and the floors, in one process a group and runtime, and the goals at the end.
+ * `npm run bench`: Admission, and the HTTP/1.1 codec, beside their peers and the floors, in one process a group and runtime, and the goals at the end.
  *
- * - `--group A`: that group alone (A, B, D, G); may be given again
- * - `--runtime node`: on that runtime alone; may be given again (A and B run on Node, Deno and Bun, the others on Node)
+ * - `--group A`: that group alone (A, B, D, G, H); may be given again
+ * - `--runtime node`: on that runtime alone; may be given again (A, B and H run on Node, Deno and Bun, the others on Node)
  * - `--json FILE`: also writes the rows there
  *
  * A ratio is the median of nine rounds, and is judged by the upper end of its 95 % interval, which for nine rounds is the
@@ -19,11 +19,11 @@ import * as Row from "./Row.ts"
 import * as Tables from "./Tables.ts"
 
 const here = fileURLToPath(new URL("./", import.meta.url))
-const everywhere: ReadonlySet<Row.Group> = new Set(["A", "B"])
+const everywhere: ReadonlySet<Row.Group> = new Set(["A", "B", "H"])
 
 const usage = (problem: string): never => {
   console.error(
-    `${problem}\nusage: npm run bench -- [--group A|B|D|G] [--runtime node|deno|bun] [--json FILE]`,
+    `${problem}\nusage: npm run bench -- [--group A|B|D|G|H] [--runtime node|deno|bun] [--json FILE]`,
   )
   process.exit(2)
 }
@@ -92,7 +92,7 @@ const machine = async (): Promise<string> => {
     `Machine: ${cpus().length} x ${cpus()[0]?.model.trim()}, ${Math.round(totalmem() / 2 ** 30)} GiB, ` +
     `${process.platform} ${process.arch}, load ${loadavg()[0]?.toFixed(2)}`,
     `Versions: ${
-      [...versions, `effect ${versionOf(Runtime.root, "effect")}`, ...peers]
+      [...versions, ...["effect", "undici"].map((name) => `${name} ${versionOf(Runtime.root, name)}`), ...peers]
         .join(", ")
     }`,
   ].join("\n")

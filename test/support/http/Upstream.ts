@@ -31,7 +31,7 @@ const answers: Readonly<Record<string, Answer>> = {
     response.writeHead(200, { "content-length": "2" }).end("ok")
   },
   "/nothing": (_, response) => response.writeHead(204).end(),
-  "/same": (_, response) => response.writeHead(304, { etag: "\"x\"", "content-length": "100" }).end(),
+  "/same": (_, response) => response.writeHead(304, { etag: '"x"', "content-length": "100" }).end(),
   "/busy": (_, response) => response.writeHead(503, { "content-length": "4" }).end("busy"),
   "/last": (_, response) => response.writeHead(200, { connection: "close", "content-length": "3" }).end("bye"),
   "/large": (_, response) => response.end(Buffer.alloc(1_000_000, "z")),
