@@ -3,8 +3,8 @@
  * another. It owns what its reader owns, and output that nobody has taken.
  */
 import * as Result from "effect/Result"
-import type { InvalidRequest } from "../Refusal.ts"
-import { encode, encodeChunk, type Encoded, encodeEnd, type Manner } from "./Http1Request.ts"
+import { InvalidRequest } from "../Refusal.ts"
+import { type Course, encode, encodeChunk, encodeEnd, type Manner } from "./Http1Request.ts"
 import type { ResponseReader } from "./Http1Response.ts"
 import type { EngineConnection, Event, Exchange, Retired, Sent } from "./HttpEngine.ts"
 import { ExchangeOver, type MessageCut, ProtocolFault } from "./HttpFault.ts"
@@ -14,28 +14,6 @@ import { invalid } from "./HttpRules.ts"
 const noEvents: ReadonlyArray<Event> = Object.freeze([])
 const noOutput: ReadonlyArray<Uint8Array> = Object.freeze([])
 const noFields: Fields = Object.freeze([])
-
-/** An exchange until both of its messages have ended. */
-class Course {
-  readonly exchange: Exchange
-  readonly isHead: boolean
-  readonly isConnect: boolean
-  readonly offers: ReadonlyArray<string>
-  readonly closes: boolean
-  /** Bytes of the request's body that are still to come; undefined: in chunks, as many as will come. */
-  left: number | undefined
-  isSent: boolean
-
-  constructor(exchange: Exchange, encoded: Encoded) {
-    this.exchange = exchange
-    this.isHead = encoded.isHead
-    this.isConnect = encoded.isConnect
-    this.offers = encoded.offers
-    this.closes = encoded.closes
-    this.left = encoded.left
-    this.isSent = encoded.isSent
-  }
-}
 
 export class Http1Connection implements EngineConnection {
   readonly #reader: ResponseReader
@@ -64,12 +42,13 @@ export class Http1Connection implements EngineConnection {
 
   trySend(request: HttpRequest): Sent {
     if (this.room === 0) return { _tag: "Unsent", request, why: this.isRetired ? "retired" : "busy" }
-    const encoded = encode(request, this.#manner)
-    if (Result.isFailure(encoded)) return { _tag: "Malformed", error: encoded.failure }
-    const exchange = ++this.#last
-    this.#course = new Course(exchange, encoded.success)
-    this.#reader.begin(exchange, this.#course)
-    this.#write(encoded.success.output)
+    const exchange = this.#last + 1
+    const course = encode(request, this.#manner, exchange)
+    if (course instanceof InvalidRequest) return { _tag: "Malformed", error: course }
+    this.#last = exchange
+    this.#course = course
+    this.#reader.begin(exchange, course)
+    this.#write(course.output)
     return { _tag: "Accepted", exchange }
   }
 

@@ -4,26 +4,30 @@
  */
 import type { InvalidRequest } from "../Refusal.ts"
 import { invalid, wrongField } from "./HttpRules.ts"
-import { elements, isAuthority, isToken } from "./HttpSyntax.ts"
+import { addElements, isAuthority, isToken } from "./HttpSyntax.ts"
 
 const none: ReadonlyArray<string> = []
 
 /** Options that would make a proxy take out of a request what says where it ends and whose it is. */
 const kept = ["content-length", "transfer-encoding", "host"]
 
+/** No name that asks for anything is longer, or of another length. */
+const lengths: ReadonlySet<number> = new Set([2, 4, 6, 7, 10, 14, 17])
+
 export class RequestFields {
-  /** Bytes of the body; undefined where only its end will tell. */
-  readonly #length: number | undefined
   readonly #hasBody: boolean
-  readonly lines: Array<string> = []
+  readonly #length: number | undefined
+  readonly #texts: Array<string>
   host: string | undefined = undefined
   /** Protocols that it offers to switch to, in lower case. */
   offers: ReadonlyArray<string> = none
   #options: ReadonlyArray<string> = none
 
-  constructor(hasBody: boolean, length: number | undefined) {
+  /** `length`: bytes of the body; undefined where only its end will tell. What is written is added to `texts`. */
+  constructor(hasBody: boolean, length: number | undefined, texts: Array<string>) {
     this.#hasBody = hasBody
     this.#length = length
+    this.#texts = texts
   }
 
   /** Whether it says that it is the last on its connection. */
@@ -35,43 +39,54 @@ export class RequestFields {
   add(name: string, value: string): InvalidRequest | undefined {
     const wrong = wrongField(name, value)
     if (wrong !== undefined) return wrong
-    switch (name.toLowerCase()) {
-      case "host":
-        return this.#addHost(value)
-      case "content-length":
-        return this.#length !== undefined && value === String(this.#length)
-          ? undefined
-          : invalid("content-length", "what the body says, or left out")
-      case "transfer-encoding":
-        return invalid("transfer-encoding", "left out: the engine frames the body")
-      case "connection":
-        this.#options = [...this.#options, ...elements(value)]
-        break
-      case "upgrade":
-        this.offers = [...this.offers, ...elements(value)]
-        break
-      case "expect":
-        if (value.toLowerCase() !== "100-continue" || !this.#hasBody) {
-          return invalid("expect", "100-continue, and with a body")
+    if (lengths.has(name.length)) {
+      switch (name.toLowerCase()) {
+        case "host":
+          return this.#addHost(value)
+        case "content-length":
+          return this.#length !== undefined && value === String(this.#length)
+            ? undefined
+            : invalid("content-length", "what the body says, or left out")
+        default: {
+          const unfit = this.#steer(name.toLowerCase(), value)
+          if (unfit !== undefined) return unfit
         }
-        break
-      case "te":
-        if (value.toLowerCase() !== "trailers") return invalid("te", "trailers, since no other coding is read")
+      }
     }
-    this.lines.push(name, ": ", value, "\r\n")
+    this.#texts.push(name, ": ", value, "\r\n")
     return undefined
   }
 
   /** What is wrong with the fields together. */
   wrongInAll(): InvalidRequest | undefined {
-    if (!this.#options.every(isToken)) {
-      return invalid("connection", "a list of tokens")
-    }
+    if (this.#options.length === 0 && this.offers.length === 0) return undefined
+    if (!this.#options.every(isToken)) return invalid("connection", "a list of tokens")
     const option = this.#options.find((name) => kept.includes(name))
     if (option !== undefined) return invalid("connection", `without ${option}`)
     return this.offers.length > 0 && !this.#options.includes("upgrade")
       ? invalid("connection", "with upgrade among it, where there is an upgrade")
       : undefined
+  }
+
+  #steer(name: string, value: string): InvalidRequest | undefined {
+    switch (name) {
+      case "transfer-encoding":
+        return invalid("transfer-encoding", "left out: the engine frames the body")
+      case "connection":
+        this.#options = addElements(this.#options, value)
+        return undefined
+      case "upgrade":
+        this.offers = addElements(this.offers, value)
+        return undefined
+      case "expect":
+        return value.toLowerCase() === "100-continue" && this.#hasBody
+          ? undefined
+          : invalid("expect", "100-continue, and with a body")
+      case "te":
+        return value.toLowerCase() === "trailers" ? undefined : invalid("te", "trailers, since no other coding is read")
+      default:
+        return undefined
+    }
   }
 
   #addHost(value: string): InvalidRequest | undefined {

@@ -4,7 +4,7 @@
  */
 import type { Rule } from "./HttpFault.ts"
 import type { Fields, ResponseHead } from "./HttpMessage.ts"
-import { elements, isToken } from "./HttpSyntax.ts"
+import { addElements, isToken } from "./HttpSyntax.ts"
 
 /** What of a request decides how its response is read. */
 export interface Asked {
@@ -25,71 +25,77 @@ export interface Framing {
   readonly persists: boolean
 }
 
-/** The fields that frame a message, as they came. */
-interface Signs {
-  readonly lengths: ReadonlyArray<string>
-  readonly codings: ReadonlyArray<string>
-  readonly options: ReadonlyArray<string>
-  readonly upgrades: ReadonlyArray<string>
-}
+const switching: Framing = { body: "switch", length: 0, persists: false }
+const closing: Framing = { body: "close", length: 0, persists: false }
 
 /** The framing, or the rule that the head breaks. */
 export const framingOf = (head: ResponseHead, asked: Asked): Framing | Rule => {
-  const signs = signsOf(head.fields)
-  const { status } = head
+  const { status, version } = head
   // RFC 9110, 9.3.6: what a 2xx to CONNECT says of a body must be ignored.
-  if (asked.isConnect && status >= 200 && status < 300) return { body: "switch", length: 0, persists: false }
-  const { codings, lengths } = signs
-  const rule = brokenBy(signs, head.version)
+  if (asked.isConnect && status >= 200 && status < 300) return switching
+  const signs = signsOf(head.fields)
+  const rule = brokenBy(signs, version)
   if (rule !== undefined) return rule
   const isBare = status < 200 || status === 204
-  if (isBare && (codings.length > 0 || (lengths.length > 0 && lengths[0] !== "0"))) return "framed-without-body"
-  if (status === 101) {
-    return isOffered(signs, head, asked) ? { body: "switch", length: 0, persists: false } : "unasked-switch"
-  }
-  const persists = isKept(signs.options, head.version)
+  if (isBare && (signs.codings > 0 || (signs.lengths > 0 && signs.length !== "0"))) return "framed-without-body"
+  if (status === 101) return isOffered(signs, head, asked) ? switching : "unasked-switch"
+  const persists = isKept(signs.options, version)
   if (isBare || status === 304 || asked.isHead) return { body: "length", length: 0, persists }
-  if (codings.length > 0) return { body: "chunked", length: 0, persists }
-  if (lengths.length > 0) return { body: "length", length: Number(lengths[0]), persists }
-  return { body: "close", length: 0, persists: false }
+  if (signs.codings > 0) return { body: "chunked", length: 0, persists }
+  return signs.lengths > 0 ? { body: "length", length: Number(signs.length), persists } : closing
+}
+
+const none: ReadonlyArray<string> = []
+
+/** What the fields that frame a message say: of lengths and codings how many there are, and the last one. */
+interface Signs {
+  lengths: number
+  length: string
+  codings: number
+  coding: string
+  options: ReadonlyArray<string>
+  upgrades: ReadonlyArray<string>
 }
 
 const signsOf = (fields: Fields): Signs => {
-  const lengths: Array<string> = []
-  const codings: Array<string> = []
-  const options: Array<string> = []
-  const upgrades: Array<string> = []
+  const signs: Signs = { lengths: 0, length: "", codings: 0, coding: "", options: none, upgrades: none }
   for (const [name, value] of fields) {
     // Few names have one of these lengths, so most fields cost one comparison.
     switch (name.length) {
       case 7:
-        if (name === "upgrade") { for (const protocol of elements(value)) upgrades.push(protocol) }
+        if (name === "upgrade") signs.upgrades = addElements(signs.upgrades, value)
         break
       case 10:
-        if (name === "connection") { for (const option of elements(value)) options.push(option) }
+        if (name === "connection") signs.options = addElements(signs.options, value)
         break
       case 14:
-        if (name === "content-length") lengths.push(value)
+        if (name === "content-length") {
+          signs.lengths++
+          signs.length = value
+        }
         break
       case 17:
-        if (name === "transfer-encoding") codings.push(value)
+        if (name === "transfer-encoding") {
+          signs.codings++
+          signs.coding = value
+        }
     }
   }
-  return { lengths, codings, options, upgrades }
+  return signs
 }
 
 /**
  * RFC 9112, 6.3, lets a recipient take a repeated length that says the same, or the coding of two framings; a leading zero
  * is within its grammar. All three are refused: there are readers to whom they mean something else.
  */
-const brokenBy = ({ codings, lengths }: Signs, version: ResponseHead["version"]): Rule | undefined => {
-  if (lengths.length > 0) {
-    if (lengths.length > 1 || !isLength(lengths[0]!)) return "content-length"
-    if (codings.length > 0) return "two-framings"
+const brokenBy = ({ coding, codings, length, lengths }: Signs, version: ResponseHead["version"]): Rule | undefined => {
+  if (lengths > 0) {
+    if (lengths > 1 || !isLength(length)) return "content-length"
+    if (codings > 0) return "two-framings"
   }
-  if (codings.length === 0) return undefined
+  if (codings === 0) return undefined
   if (version === "1.0") return "old-transfer-encoding"
-  return codings.length > 1 || codings[0]!.toLowerCase() !== "chunked" ? "transfer-encoding" : undefined
+  return codings > 1 || coding.toLowerCase() !== "chunked" ? "transfer-encoding" : undefined
 }
 
 const isLength = (value: string): boolean =>
@@ -97,8 +103,7 @@ const isLength = (value: string): boolean =>
 
 /** A list that cannot be read may say `close` to somebody else. */
 const isKept = (options: ReadonlyArray<string>, version: ResponseHead["version"]): boolean =>
-  !options.includes("close") && (version === "1.1" || options.includes("keep-alive")) &&
-  options.every(isToken)
+  !options.includes("close") && (version === "1.1" || options.includes("keep-alive")) && options.every(isToken)
 
 const isOffered = ({ options, upgrades }: Signs, { version }: ResponseHead, { isSent, offers }: Asked): boolean =>
   isSent && version === "1.1" && options.includes("upgrade") && upgrades.length > 0 &&

@@ -92,11 +92,13 @@ export class HeadReader {
 /** Names in lower case, values without the blanks around them. */
 const fieldsOf = (text: string, marks: ReadonlyArray<number>, marked: number): Fields => {
   const fields: Array<Field> = []
+  // One call for all names costs less than one for each.
+  const lower = text.toLowerCase()
   for (let i = 0; i < marked; i += 4) {
     const start = marks[i + 2]!
     let end = marks[i + 3]!
     while (end > start && isBlank(text.charCodeAt(end - 1))) end--
-    fields.push([text.slice(marks[i], marks[i + 1]).toLowerCase(), text.slice(start, end)])
+    fields.push([lower.slice(marks[i], marks[i + 1]), text.slice(start, end)])
   }
   return fields
 }

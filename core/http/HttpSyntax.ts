@@ -45,24 +45,35 @@ const standard = new Set("GET HEAD POST PUT DELETE CONNECT OPTIONS TRACE PATCH".
 
 /** A standard method in other letters is another method, which one server takes for the standard one and the next does not. */
 export const isMethod = (value: string): boolean =>
-  isToken(value) && (standard.has(value) || !standard.has(value.toUpperCase()))
+  standard.has(value) || (isToken(value) && !standard.has(value.toUpperCase()))
 
 // A name or IPv4 address as in RFC 3986 (pct-encoded names are refused: no two readers agree on them), or an IPv6 address.
-const host = /^(?:[A-Za-z0-9\-._~!$&'()*+,;=]+|\[[0-9A-Fa-f:.]+\])(?::(\d{1,5}))?$/
+const host = /^(?:[A-Za-z0-9\-._~!$&'()*+,;=]+|\[[0-9A-Fa-f:.]+\])(?::[0-9]{1,5})?$/
 
 /** Host and perhaps port; of a CONNECT, host and port (RFC 9110, 9.3.6). */
 export const isAuthority = (value: string, withPort: boolean): boolean => {
-  const port = host.exec(value)
-  if (port === null) return false
-  return port[1] === undefined ? !withPort : Number(port[1]) > 0 && Number(port[1]) < 65_536
+  if (!host.test(value)) return false
+  const colon = value.lastIndexOf(":")
+  if (colon < 0 || value.endsWith("]")) return !withPort
+  const port = Number(value.slice(colon + 1))
+  return port > 0 && port < 65_536
 }
 
-/** The elements of a list, in lower case; empty ones do not count (RFC 9110, 5.6.1.2). */
-export const elements = (list: string): ReadonlyArray<string> =>
-  isToken(list)
-    ? [list.toLowerCase()]
-    : list.toLowerCase().split(",").map((element) => element.replace(/^[\t ]+|[\t ]+$/g, ""))
-      .filter((element) => element !== "")
+/**
+ * A list and the elements of another one behind it, in lower case; empty ones do not count (RFC 9110, 5.6.1.2). The list
+ * itself grows, unless it was empty, so that a field on many lines costs no more than on one.
+ */
+export const addElements = (list: ReadonlyArray<string>, value: string): ReadonlyArray<string> => {
+  const all = list.length === 0 ? [] : list as Array<string>
+  if (isToken(value)) all.push(value.toLowerCase())
+  else {
+    for (const part of value.toLowerCase().split(",")) {
+      const element = part.replace(/^[\t ]+|[\t ]+$/g, "")
+      if (element !== "") all.push(element)
+    }
+  }
+  return all
+}
 
 /**
  * Fields that frame a message or steer its connection. They have no business among trailers, where they would come after
