@@ -59,26 +59,17 @@ interface Signs {
 
 const signsOf = (fields: Fields): Signs => {
   const signs: Signs = { lengths: 0, length: "", codings: 0, coding: "", options: none, upgrades: none }
-  for (const [name, value] of fields) {
+  for (let i = 0; i < fields.length; i++) {
+    const name = fields[i]![0]
     // Few names have one of these lengths, so most fields cost one comparison.
-    switch (name.length) {
-      case 7:
-        if (name === "upgrade") signs.upgrades = addElements(signs.upgrades, value)
-        break
-      case 10:
-        if (name === "connection") signs.options = addElements(signs.options, value)
-        break
-      case 14:
-        if (name === "content-length") {
-          signs.lengths++
-          signs.length = value
-        }
-        break
-      case 17:
-        if (name === "transfer-encoding") {
-          signs.codings++
-          signs.coding = value
-        }
+    if (name.length === 7 && name === "upgrade") signs.upgrades = addElements(signs.upgrades, fields[i]![1])
+    else if (name.length === 10 && name === "connection") signs.options = addElements(signs.options, fields[i]![1])
+    else if (name.length === 14 && name === "content-length") {
+      signs.lengths++
+      signs.length = fields[i]![1]
+    } else if (name.length === 17 && name === "transfer-encoding") {
+      signs.codings++
+      signs.coding = fields[i]![1]
     }
   }
   return signs

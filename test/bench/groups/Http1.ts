@@ -17,21 +17,31 @@ import { type Emit, figures, type Runtime as RuntimeName } from "../Row.ts"
 import * as Sizes from "../Sizes.ts"
 
 const name = "holdfast http1"
-const minimalName = "minimal parser (floor)"
+const floorName = "minimal parser (floor)"
+const rawName = "raw sockets, nothing read"
+const dispatchName = "undici dispatch"
 const connections = 64
-const perTurn = 3_200
-const slices = 5
+const perTurn = 1_600
+const slices = 15
 
 const runtime: RuntimeName = process.versions["bun"] ? "bun" : process.versions["deno"] ? "deno" : "node"
 
-const server = (): Promise<number> =>
+/** The ports of the two servers. */
+interface Ports {
+  readonly bare: number
+  readonly http: number
+}
+
+const server = (): Promise<Ports> =>
   new Promise((resolve, reject) => {
     const [file = runtime, ...args] = Runtime.command(runtime)
     const binary = runtime === "node" ? file : process.execPath
     const script = fileURLToPath(new URL("../HelloServer.ts", import.meta.url))
-    const child = spawn(binary, [...args, script], { stdio: ["pipe", "pipe", "inherit"] })
+    const child = spawn(binary, [...args, script], {
+      stdio: ["pipe", "pipe", "inherit"],
+    })
     child.once("error", reject)
-    child.stdout.once("data", (line) => resolve(Number(/port (\d+)/.exec(String(line))?.[1])))
+    child.stdout.once("data", (line) => resolve(JSON.parse(String(line))))
   })
 
 /** Nanoseconds of CPU, or of the wall, a request. */
@@ -44,42 +54,97 @@ const turn = (fleet: Clients.Fleet, clock: "cpu" | "wall"): Measure => async () 
   return ((system + user) * 1e3) / perTurn
 }
 
-const overSockets = async (emit: Emit, port: number): Promise<void> => {
-  const peers: Readonly<Record<string, Clients.Open>> = {
-    "raw sockets, nothing read": Clients.raw,
-    "node:http": Clients.nodeHttp,
-    // On Bun this name gives Bun's own client, which has no dispatch.
-    ...(runtime !== "bun" && { "undici request": Clients.undiciRequest, "undici dispatch": Clients.undiciDispatch }),
+const peers: Readonly<Record<string, Clients.Open>> = {
+  [rawName]: Clients.raw,
+  "node:http": Clients.nodeHttp,
+  // On Bun this name gives Bun's own client, which has no dispatch.
+  ...(runtime !== "bun" &&
+    {
+      "undici request": Clients.undiciRequest,
+      [dispatchName]: Clients.undiciDispatch,
+    }),
+}
+
+const open = async (
+  port: number,
+): Promise<Readonly<Record<string, Clients.Fleet>>> => {
+  const all = {
+    [name]: Clients.holdfast,
+    [floorName]: Clients.minimal,
+    ...peers,
   }
-  const floor = await Clients.minimal(port, connections)
-  const own = await Clients.holdfast(port, connections)
-  const fleets = await Promise.all(Object.values(peers).map((open) => open(port, connections)))
-  const beside = (subject: Clients.Fleet, floor: Clients.Fleet) => (
-    { subject: turn(subject, "cpu"), floor: turn(floor, "cpu"), slices }
+  const fleets: Record<string, Clients.Fleet> = {}
+  for (const [subject, open] of Object.entries(all)) {
+    fleets[subject] = await open(port, connections)
+  }
+  return fleets
+}
+
+const close = (fleets: Readonly<Record<string, Clients.Fleet>>): void =>
+  Object.values(fleets).forEach((fleet) => fleet.close())
+
+/** Against the bare server, so that it is the client that is measured. */
+const cpu = async (emit: Emit, port: number): Promise<void> => {
+  const fleets = await open(port)
+  const beside = (subject: string, floor: string) => (
+    {
+      subject: turn(fleets[subject]!, "cpu"),
+      floor: turn(fleets[floor]!, "cpu"),
+      slices,
+    }
   )
-  const dispatch = "undici dispatch" in peers ? [beside(own, fleets.at(-1)!)] : []
-  const samples = await alternate([...[own, ...fleets].map((fleet) => beside(fleet, floor)), ...dispatch])
-  const cpu = "CPU a request, 64 connections"
-  for (const [i, subject] of [name, ...Object.keys(peers)].entries()) {
-    emit({ group: "H", subject, case: cpu, ...figures(samples[i]!) })
-  }
-  emit({ group: "H", subject: minimalName, case: cpu, nsPerOp: median(samples[0]!.floors) })
+  const subjects = [name, ...Object.keys(peers)]
+  const dispatch = dispatchName in peers ? [beside(name, dispatchName)] : []
+  const samples = await alternate([
+    ...subjects.map((subject) => beside(subject, floorName)),
+    ...dispatch,
+  ])
+  const title = "CPU a request, 64 connections"
+  subjects.forEach((subject, i) => emit({ group: "H", subject, case: title, ...figures(samples[i]!) }))
+  emit({
+    group: "H",
+    subject: floorName,
+    case: title,
+    nsPerOp: median(samples[0]!.floors),
+  })
   if (dispatch.length > 0) {
     const { ratios } = samples.at(-1)!
     const share = "share of the CPU of undici dispatch"
-    emit({ group: "H", subject: name, case: share, figure: median(ratios), figureHigh: high(ratios) })
+    emit({
+      group: "H",
+      subject: name,
+      case: share,
+      figure: median(ratios),
+      figureHigh: high(ratios),
+    })
   }
-  const [raw] = fleets
-  const walls = [own, floor, ...fleets].map((fleet) => (
-    { subject: turn(fleet, "wall"), floor: turn(raw!, "wall"), slices: 1 }
+  close(fleets)
+}
+
+/** Against a server of `node:http`, so that raw sockets are no faster than a server that reads its requests. */
+const rate = async (emit: Emit, port: number): Promise<void> => {
+  const fleets = await open(port)
+  const walls = Object.values(fleets).map((fleet) => (
+    {
+      subject: turn(fleet, "wall"),
+      floor: turn(fleets[rawName]!, "wall"),
+      slices: 3,
+    }
   ))
-  for (const [i, sample] of (await alternate(walls)).entries()) {
-    const subject = [name, minimalName, ...Object.keys(peers)][i]!
-    emit({ group: "H", subject, case: "requests a second, 64 connections", figure: 1e9 / median(sample.values) })
-    const shares = sample.ratios.map((ratio) => 1 / ratio)
-    if (i === 0) emit({ group: "H", subject, case: "share of the requests of raw sockets", figure: median(shares) })
+  for (const [i, { ratios, values }] of (await alternate(walls)).entries()) {
+    const subject = Object.keys(fleets)[i]!
+    emit({
+      group: "H",
+      subject,
+      case: "requests a second, 64 connections",
+      figure: 1e9 / median(values),
+    })
+    const share = "share of the requests of raw sockets"
+    if (subject === name) {
+      emit({ group: "H", subject, case: share, figure: 1 / median(ratios) })
+    }
   }
-  for (const fleet of [own, floor, ...fleets]) fleet.close()
+  close(fleets)
 }
 
 /** Exchanges of the codec alone: so many on each connection, until there are enough of them to be timed. */
@@ -95,7 +160,9 @@ const own: Exchanges = (n) => {
     for (let i = 0; i < n; i++) {
       connection.trySend(get)
       connection.takeOutput()
-      if (!Clients.receive(connection, bytes)) throw new Error("the response was not whole")
+      if (!Clients.receive(connection, bytes)) {
+        throw new Error("the response was not whole")
+      }
     }
   }
 }
@@ -118,15 +185,19 @@ const alone = (emit: Emit): Promise<void> =>
     cost: (exchanges: Exchanges, n) => {
       const started = performance.now()
       exchanges(n)
-      return Promise.resolve(((performance.now() - started) * 1e6) / totalOf(n))
+      return Promise.resolve(
+        ((performance.now() - started) * 1e6) / totalOf(n),
+      )
     },
     subjects: [
       { name, kind: "judged", gather: own, floor: minimal },
-      { name: minimalName, kind: "floor", gather: minimal, floor: minimal },
+      { name: floorName, kind: "floor", gather: minimal, floor: minimal },
     ],
   }, emit)
 
 export const measure = async (emit: Emit): Promise<void> => {
-  await overSockets(emit, await server())
+  const ports = await server()
+  await cpu(emit, ports.bare)
+  await rate(emit, ports.http)
   await alone(emit)
 }
