@@ -1,12 +1,11 @@
 /**
- * A chunked body (RFC 9112, 7.1) that may come in pieces, less its trailers. It owns nothing between two pieces but the
- * number that it was reading.
+ * A chunked body (RFC 9112, 7.1) that may come in pieces, less its trailers. It owns the line of a chunk while that is
+ * unfinished, up to its limit.
  *
  * Short chunks of one piece are gathered and told as one, so that a body in chunks of one byte costs no event a byte.
  */
-import type { Rule } from "./HttpFault.ts"
-import { text } from "./HttpSyntax.ts"
-import { Broken, More } from "./Http1Lines.ts"
+import { ProtocolFault, type Rule } from "./HttpFault.ts"
+import { More } from "./Http1Lines.ts"
 
 export interface ChunkLimits {
   readonly maxChunkLineBytes: number
@@ -18,154 +17,103 @@ export interface BodySink {
   readonly data: (bytes: Uint8Array) => void
 }
 
-const cr = 0x0d
-const lf = 0x0a
-const space = 0x20
-const tab = 0x09
-const semicolon = 0x3b
-const zero = 0x30
-
-const mostDigits = 16
 /** Parts of chunks below this are gathered; longer ones are told as they lie. */
 const short = 512
 
+/**
+ * The line of a chunk, with its CR. Extensions mean nothing here; blanks may stand before one, not in place of one. Digits
+ * beyond 16 would only be zeros, or too large.
+ */
+const chunkLine = /^([\da-f]{1,16})(?:[\t ]*;[\t\x20-\x7e\x80-\xff]*)?\r$/i
+
 // States, each named after what is awaited.
-const Size = 0
-const Semicolon = 1
-const Extension = 2
-const LineEnd = 3
-const Bytes = 4
-const BytesCr = 5
-const BytesLf = 6
-const Over = 7
+const Line = 0
+const Bytes = 1
+const End = 2
+const Over = 3
 
 export class ChunkReader {
   readonly #limits: ChunkLimits
   #state = Over
-  /** Bytes read so far, framing included. */
-  length = 0
-  /** Bytes of the body so far. */
+  /** Bytes read so far, framing included, and those of the body alone. */
+  #length = 0
   received = 0
-  rule: Rule = "chunk-size"
-  limit: number | undefined = undefined
-  #digits = 0
-  #size = 0
+  /** What there is of a line, or of the end of a chunk. */
+  #line = ""
   #left = 0
-  #line = 0
   #overhead = 0
-  /** The run of short parts that is not told yet: its first part, and where all of it stands in the store from the second on. */
+  /** The short parts of a piece that were not told yet: a single one as it lies, more of them in the store from `start` on. */
   #run: Uint8Array | undefined = undefined
   #store: Uint8Array | undefined = undefined
-  #runStart = 0
-  #runEnd = 0
+  #start = 0
+  #end = 0
 
   constructor(limits: ChunkLimits) {
     this.#limits = limits
   }
 
   begin(): void {
-    this.length = this.received = this.#overhead = 0
-    this.#beginLine()
+    this.#state = Line
+    this.#line = ""
+    this.#length = this.received = this.#overhead = 0
   }
 
-  /** Reads on at `from`: the index behind the line of the last chunk, `More`, or `Broken` by the byte at `length`. */
-  read(bytes: Uint8Array, from: number, sink: BodySink): number {
+  /** Reads on at `from`: the index behind the line of the last chunk, `More`, or the rule that a byte breaks. */
+  read(bytes: Uint8Array, from: number, sink: BodySink): number | ProtocolFault {
     let at = from
-    while (at < bytes.length && this.#state !== Over) {
-      if (this.#state === Bytes) {
-        const to = Math.min(bytes.length, at + this.#left)
-        this.#data(bytes, at, to, sink)
-        this.length += to - at
-        at = to
-      } else if (this.#framing(bytes[at]!)) {
-        this.length++
-        at++
-      } else {
-        this.#endPiece(sink)
-        return Broken
-      }
+    let fault: ProtocolFault | undefined = undefined
+    while (at < bytes.length && this.#state !== Over && fault === undefined) {
+      const to = this.#state === Bytes ? Math.min(bytes.length, at + this.#left) : at + 1
+      if (this.#state === Bytes) this.#data(bytes.subarray(at, to), bytes.length, sink)
+      else fault = this.#framing(bytes[at]!)
+      this.#length += to - at
+      at = to
     }
-    this.#endPiece(sink)
-    return this.#state === Over ? at : More
+    this.#tell(sink)
+    this.#store = undefined
+    this.#start = this.#end = 0
+    return fault ?? (this.#state === Over ? at : More)
   }
 
-  #data(bytes: Uint8Array, from: number, to: number, sink: BodySink): void {
-    const part = bytes.subarray(from, to)
+  #data(part: Uint8Array, room: number, sink: BodySink): void {
     this.received += part.length
     this.#left -= part.length
-    if (this.#left === 0) this.#state = BytesCr
+    if (this.#left === 0) this.#state = End
     if (part.length >= short) {
       this.#tell(sink)
       sink.data(part)
     } else if (this.#run === undefined) this.#run = part
     else {
-      this.#store ??= new Uint8Array(bytes.length)
-      if (this.#runStart === this.#runEnd) this.#copy(this.#run)
-      this.#copy(part)
+      this.#store ??= new Uint8Array(room)
+      if (this.#start === this.#end) this.#keep(this.#run)
+      this.#keep(part)
     }
   }
 
-  #copy(part: Uint8Array): void {
-    this.#store!.set(part, this.#runEnd)
-    this.#runEnd += part.length
+  #keep(part: Uint8Array): void {
+    this.#store!.set(part, this.#end)
+    this.#end += part.length
   }
 
-  /** Tells the run of short parts, where there is one: as it lies if it is a single part. */
   #tell(sink: BodySink): void {
     if (this.#run === undefined) return
-    sink.data(this.#runStart === this.#runEnd ? this.#run : this.#store!.subarray(this.#runStart, this.#runEnd))
+    sink.data(this.#start === this.#end ? this.#run : this.#store!.subarray(this.#start, this.#end))
     this.#run = undefined
-    this.#runStart = this.#runEnd
+    this.#start = this.#end
   }
 
-  #endPiece(sink: BodySink): void {
-    this.#tell(sink)
-    this.#store = undefined
-    this.#runStart = this.#runEnd = 0
-  }
-
-  /** One byte of the framing; false where it breaks a rule. */
-  #framing(byte: number): boolean {
-    if (this.#state === BytesCr) return this.#expect(byte, cr, "chunk-end", BytesLf)
-    if (this.#state === BytesLf) {
-      if (!this.#expect(byte, lf, "chunk-end", Size)) return false
-      this.#beginLine()
-      return true
-    }
+  /** One byte of the framing, and the rule that it breaks. */
+  #framing(byte: number): ProtocolFault | undefined {
     const { maxChunkLineBytes } = this.#limits
-    if (++this.#line > maxChunkLineBytes) return this.#break("chunk-line-bytes", maxChunkLineBytes)
-    if (this.#state === LineEnd) return this.#expect(byte, lf, "bare-cr", Bytes) && this.#beginChunk()
-    if (byte === lf) return this.#break("bare-lf")
-    return this.#state === Size ? this.#digit(byte) : this.#extension(byte)
-  }
-
-  #digit(byte: number): boolean {
-    const digit = digitOf(byte)
-    if (digit >= 0) {
-      this.#size = this.#size * 16 + digit
-      return ++this.#digits <= mostDigits && this.#size <= Number.MAX_SAFE_INTEGER || this.#break("chunk-size")
-    }
-    if (this.#digits === 0) return this.#break("chunk-size")
-    if (byte === cr) this.#state = LineEnd
-    else if (byte === semicolon) this.#state = Extension
-    else if (byte === space || byte === tab) this.#state = Semicolon
-    else return this.#break("chunk-size")
-    return true
-  }
-
-  /** Extensions mean nothing here, so their bytes are only looked at. Blanks may stand before one, not in place of one. */
-  #extension(byte: number): boolean {
-    if (this.#state === Semicolon) {
-      if (byte === semicolon) this.#state = Extension
-      else if (byte !== space && byte !== tab) return this.#break("chunk-size")
-    } else if (byte === cr) this.#state = LineEnd
-    else if (text.bytes[byte] === 0) return this.#break("control")
-    return true
-  }
-
-  #beginLine(): void {
-    this.#state = Size
-    this.#digits = this.#size = this.#line = 0
+    this.#line += String.fromCharCode(byte)
+    if (this.#state === End) {
+      if (this.#line === "\r") return undefined
+      if (this.#line !== "\r\n") return this.#fault("chunk-end")
+      this.#state = Line
+      this.#line = ""
+    } else if (this.#line.length > maxChunkLineBytes) return this.#fault("chunk-line-bytes", maxChunkLineBytes)
+    else if (byte === 0x0a) return this.#beginChunk(this.#line.slice(0, -1))
+    return undefined
   }
 
   /**
@@ -173,31 +121,19 @@ export class ChunkReader {
    * taken off again. So a peer cannot keep a connection busy that carries next to nothing. The rule is that of Go's
    * `net/http` since 1.21.5 (CVE-2023-39326).
    */
-  #beginChunk(): boolean {
-    this.#left = this.#size
-    this.#overhead = Math.max(0, this.#overhead + this.#line + 2 - 16 - 2 * this.#size)
+  #beginChunk(line: string): ProtocolFault | undefined {
+    const size = Number.parseInt(chunkLine.exec(line)?.[1] ?? "", 16)
+    if (!Number.isSafeInteger(size)) return this.#fault("chunk-line")
+    this.#overhead = Math.max(0, this.#overhead + line.length + 3 - 16 - 2 * size)
     const { maxChunkOverheadBytes } = this.#limits
-    if (this.#overhead > maxChunkOverheadBytes) return this.#break("chunk-overhead", maxChunkOverheadBytes)
-    if (this.#size === 0) this.#state = Over
-    return true
+    if (this.#overhead > maxChunkOverheadBytes) return this.#fault("chunk-overhead", maxChunkOverheadBytes)
+    this.#left = size
+    this.#line = ""
+    this.#state = size === 0 ? Over : Bytes
+    return undefined
   }
 
-  #expect(byte: number, wanted: number, rule: Rule, next: number): boolean {
-    if (byte !== wanted) return this.#break(rule)
-    this.#state = next
-    return true
+  #fault(rule: Rule, limit?: number): ProtocolFault {
+    return new ProtocolFault({ protocol: "h1", rule, part: "body", at: this.#length, limit })
   }
-
-  #break(rule: Rule, limit?: number): false {
-    this.rule = rule
-    this.limit = limit
-    return false
-  }
-}
-
-/** The value of a hexadecimal digit, or -1. */
-const digitOf = (byte: number): number => {
-  if (byte >= zero && byte <= zero + 9) return byte - zero
-  const letter = byte | 0x20
-  return letter >= 0x61 && letter <= 0x66 ? letter - 0x57 : -1
 }

@@ -6,13 +6,8 @@ import type { InvalidRequest } from "../Refusal.ts"
 import { invalid, wrongField } from "./HttpRules.ts"
 import { addElements, isAuthority, isToken } from "./HttpSyntax.ts"
 
-const none: ReadonlyArray<string> = []
-
 /** Options that would make a proxy take out of a request what says where it ends and whose it is. */
 const kept = ["content-length", "transfer-encoding", "host"]
-
-/** No name that asks for anything is longer, or of another length. */
-const lengths: ReadonlySet<number> = new Set([2, 4, 6, 7, 10, 14, 17])
 
 export class RequestFields {
   readonly #hasBody: boolean
@@ -20,8 +15,8 @@ export class RequestFields {
   readonly #texts: Array<string>
   host: string | undefined = undefined
   /** Protocols that it offers to switch to, in lower case. */
-  offers: ReadonlyArray<string> = none
-  #options: ReadonlyArray<string> = none
+  readonly offers: Array<string> = []
+  readonly #options: Array<string> = []
 
   /** `length`: bytes of the body; undefined where only its end will tell. What is written is added to `texts`. */
   constructor(hasBody: boolean, length: number | undefined, texts: Array<string>) {
@@ -39,60 +34,43 @@ export class RequestFields {
   add(name: string, value: string): InvalidRequest | undefined {
     const wrong = wrongField(name, value)
     if (wrong !== undefined) return wrong
-    if (lengths.has(name.length)) {
-      switch (name.toLowerCase()) {
-        case "host":
-          return this.#addHost(value)
-        case "content-length":
-          return this.#length !== undefined && value === String(this.#length)
-            ? undefined
-            : invalid("content-length", "what the body says, or left out")
-        default: {
-          const unfit = this.#steer(name.toLowerCase(), value)
-          if (unfit !== undefined) return unfit
-        }
-      }
+    const lower = name.toLowerCase()
+    if (lower === "host") {
+      const isFit = this.host === undefined && isAuthority(value, false)
+      this.host = value
+      return isFit ? undefined : invalid(lower, "host or host:port, once")
     }
+    if (lower === "content-length") {
+      return value === `${this.#length}` ? undefined : invalid(lower, "what the body says, or left out")
+    }
+    const rule = this.#steer(lower, value)
     this.#texts.push(name, ": ", value, "\r\n")
+    return rule === undefined ? undefined : invalid(lower, rule)
+  }
+
+  /** The rule that a field breaks which steers the connection, if this one does. */
+  #steer(name: string, value: string): string | undefined {
+    switch (name) {
+      case "transfer-encoding":
+        return "left out: the engine frames the body"
+      case "connection":
+        addElements(this.#options, value)
+        break
+      case "upgrade":
+        addElements(this.offers, value)
+        break
+      case "expect":
+        return value.toLowerCase() === "100-continue" && this.#hasBody ? undefined : "100-continue, and with a body"
+      case "te":
+        return value.toLowerCase() === "trailers" ? undefined : "trailers: no coding is read but chunked"
+    }
     return undefined
   }
 
   /** What is wrong with the fields together. */
   wrongInAll(): InvalidRequest | undefined {
-    if (this.#options.length === 0 && this.offers.length === 0) return undefined
-    if (!this.#options.every(isToken)) return invalid("connection", "a list of tokens")
-    const option = this.#options.find((name) => kept.includes(name))
-    if (option !== undefined) return invalid("connection", `without ${option}`)
-    return this.offers.length > 0 && !this.#options.includes("upgrade")
-      ? invalid("connection", "with upgrade among it, where there is an upgrade")
-      : undefined
-  }
-
-  #steer(name: string, value: string): InvalidRequest | undefined {
-    switch (name) {
-      case "transfer-encoding":
-        return invalid("transfer-encoding", "left out: the engine frames the body")
-      case "connection":
-        this.#options = addElements(this.#options, value)
-        return undefined
-      case "upgrade":
-        this.offers = addElements(this.offers, value)
-        return undefined
-      case "expect":
-        return value.toLowerCase() === "100-continue" && this.#hasBody
-          ? undefined
-          : invalid("expect", "100-continue, and with a body")
-      case "te":
-        return value.toLowerCase() === "trailers" ? undefined : invalid("te", "trailers, since no other coding is read")
-      default:
-        return undefined
-    }
-  }
-
-  #addHost(value: string): InvalidRequest | undefined {
-    if (this.host !== undefined) return invalid("host", "there once")
-    if (!isAuthority(value, false)) return invalid("host", "a host, or a host and a port")
-    this.host = value
-    return undefined
+    const fits = this.#options.every((option) => isToken(option) && !kept.includes(option)) &&
+      (this.offers.length === 0 || this.#options.includes("upgrade"))
+    return fits ? undefined : invalid("connection", `tokens but ${kept}, with upgrade among them where there is one`)
   }
 }

@@ -45,31 +45,29 @@ export const framingOf = (head: ResponseHead, asked: Asked): Framing | Rule => {
   return signs.lengths > 0 ? { body: "length", length: Number(signs.length), persists } : closing
 }
 
-const none: ReadonlyArray<string> = []
-
 /** What the fields that frame a message say: of lengths and codings how many there are, and the last one. */
 interface Signs {
   lengths: number
   length: string
   codings: number
   coding: string
-  options: ReadonlyArray<string>
-  upgrades: ReadonlyArray<string>
+  readonly options: Array<string>
+  readonly upgrades: Array<string>
 }
 
 const signsOf = (fields: Fields): Signs => {
-  const signs: Signs = { lengths: 0, length: "", codings: 0, coding: "", options: none, upgrades: none }
+  const signs: Signs = { lengths: 0, length: "", codings: 0, coding: "", options: [], upgrades: [] }
   for (let i = 0; i < fields.length; i++) {
-    const name = fields[i]![0]
+    const [name, value] = fields[i]!
     // Few names have one of these lengths, so most fields cost one comparison.
-    if (name.length === 7 && name === "upgrade") signs.upgrades = addElements(signs.upgrades, fields[i]![1])
-    else if (name.length === 10 && name === "connection") signs.options = addElements(signs.options, fields[i]![1])
+    if (name.length === 7 && name === "upgrade") addElements(signs.upgrades, value)
+    else if (name.length === 10 && name === "connection") addElements(signs.options, value)
     else if (name.length === 14 && name === "content-length") {
       signs.lengths++
-      signs.length = fields[i]![1]
+      signs.length = value
     } else if (name.length === 17 && name === "transfer-encoding") {
       signs.codings++
-      signs.coding = fields[i]![1]
+      signs.coding = value
     }
   }
   return signs

@@ -7,8 +7,6 @@ import type { Field, Fields, ResponseHead } from "./HttpMessage.ts"
 import { type LineLimits, Lines, More } from "./Http1Lines.ts"
 import type { Latin1 } from "./Latin1.ts"
 
-const space = 0x20
-const tab = 0x09
 const leastKept = 512
 
 export class HeadReader {
@@ -24,8 +22,8 @@ export class HeadReader {
     this.#lines = new Lines(limits)
   }
 
-  begin(limits: LineLimits, withStatus: boolean): void {
-    this.#lines.begin(limits, withStatus)
+  begin(limits: LineLimits): void {
+    this.#lines.begin(limits)
   }
 
   /** Bytes of it so far. */
@@ -38,16 +36,17 @@ export class HeadReader {
     return this.#carry?.length ?? 0
   }
 
-  /** Reads on at `from`: the index behind it, `More` or `Broken`. */
-  read(bytes: Uint8Array, from: number): number {
+  /** Reads on at `from`: the index behind it, `More`, or the rule that a byte breaks. */
+  read(bytes: Uint8Array, from: number): number | ProtocolFault {
     const next = this.#lines.read(bytes, from)
-    if (next >= 0) {
+    if (next === More) {
+      this.#keep(bytes, from, bytes.length)
+      return next
+    }
+    if (typeof next === "number") {
       this.#text = this.#carry === undefined
         ? this.#latin1(bytes, from, next)
         : this.#latin1(this.#keep(bytes, from, next), 0, this.#kept)
-    } else if (next === More) {
-      this.#keep(bytes, from, bytes.length)
-      return next
     }
     this.drop()
     return next
@@ -59,19 +58,32 @@ export class HeadReader {
     this.#kept = 0
   }
 
-  /** What was read, once; trailers are its fields alone. */
+  /** The head that was read, once. */
   take(): ResponseHead {
-    const { marked, marks, minor, reasonEnd, reasonStart, status } = this.#lines
     const text = this.#text
-    this.#text = ""
-    const version = minor === 1 ? "1.1" : "1.0"
-    return { version, status, reason: text.slice(reasonStart, reasonEnd), fields: fieldsOf(text, marks, marked) }
+    return {
+      version: text[7] === "1" ? "1.1" : "1.0",
+      status: +text.slice(9, 12),
+      reason: text.slice(13, this.#lines.marks[0]),
+      fields: this.takeFields(1),
+    }
   }
 
-  /** The rule that was broken. */
-  get broken(): Pick<ProtocolFault, "rule" | "at" | "limit"> {
-    const { rule, at, limit } = this.#lines
-    return { rule, at, limit }
+  /** The fields from a mark on, once: names in lower case, values without the blanks around them. */
+  takeFields(from: number): Fields {
+    const { marked, marks } = this.#lines
+    const text = this.#text
+    // One call for all names costs less than one for each.
+    const lower = text.toLowerCase()
+    const fields: Array<Field> = []
+    for (let i = from; i < marked; i += 4) {
+      const start = marks[i + 2]!
+      let end = marks[i + 3]!
+      while (end > start && (text[end - 1] === " " || text[end - 1] === "\t")) end--
+      fields.push([lower.slice(marks[i], marks[i + 1]), text.slice(start, end)])
+    }
+    this.#text = ""
+    return fields
   }
 
   /** Adds bytes to what is kept, in doubled room where it is full, so that a byte is copied a fixed number of times. */
@@ -88,19 +100,3 @@ export class HeadReader {
     return this.#carry = carry
   }
 }
-
-/** Names in lower case, values without the blanks around them. */
-const fieldsOf = (text: string, marks: ReadonlyArray<number>, marked: number): Fields => {
-  const fields: Array<Field> = []
-  // One call for all names costs less than one for each.
-  const lower = text.toLowerCase()
-  for (let i = 0; i < marked; i += 4) {
-    const start = marks[i + 2]!
-    let end = marks[i + 3]!
-    while (end > start && isBlank(text.charCodeAt(end - 1))) end--
-    fields.push([lower.slice(marks[i], marks[i + 1]), text.slice(start, end)])
-  }
-  return fields
-}
-
-const isBlank = (code: number): boolean => code === space || code === tab

@@ -5,65 +5,54 @@
  * How the bytes are cut into pieces makes no difference. Where RFC 9112 lets a recipient be lenient (2.2: a line that ends
  * in LF alone; 5.1: space before the colon; 5.2: a folded line), this one refuses, since two readers may differ there.
  */
-import type { Rule } from "./HttpFault.ts"
+import { type Part, ProtocolFault, type Rule } from "./HttpFault.ts"
 import * as Syntax from "./HttpSyntax.ts"
 
 export interface LineLimits {
+  readonly part: Part
   readonly bytes: number
   readonly bytesRule: Rule
   readonly lineBytes: number
   readonly fields: number
 }
 
-/** What readers return in place of the index behind what they read. */
+/** What a reader returns in place of the index behind what it read, when all of a piece was read and more is to come. */
 export const More = -1
-export const Broken = -2
 
 const token = Syntax.token.bytes
 const text = Syntax.text.bytes
-const blank = Uint8Array.from(text, (_, byte) => byte === 0x20 || byte === 0x09 ? 1 : 0)
+const blank = Uint8Array.from(text, (_, byte) => +(byte === 0x20 || byte === 0x09))
 const cr = 0x0d
 const lf = 0x0a
-const space = 0x20
-const tab = 0x09
 const colon = 0x3a
 const zero = 0x30
 
-// States, each named after what is awaited: those of the status line, then those of a field in their order.
+// States, each named after what is awaited. Those of a field are counted up; a status line goes on as a value.
 const Status = 0
-const ReasonText = 1
-const LineStart = 2
-const Name = 3
-const Blank = 4
-const Value = 5
-const LineEnd = 6
-const LastEnd = 7
-const Done = 8
+const LineStart = 1
+const Name = 2
+const Blank = 3
+const Value = 4
+const LineEnd = 5
+const LastEnd = 6
+const Done = 7
+
+/** The fixed part of a status line: `x` is 0 or 1, and `d` a digit. */
+const statusLine = "HTTP/1.x ddd"
+const statusAt = 9
 
 /** Marks that are kept for the next head: of 64 fields. */
 const mostIdleMarks = 256
 
-const version = Uint8Array.from("HTTP/1.", (letter) => letter.charCodeAt(0))
-const minorAt = version.length
-const statusAt = minorAt + 2
-const reasonAt = statusAt + 3
-
 export class Lines {
-  /** Of each field: where its name begins and ends, and where its value does, spaces behind it included. */
+  /** Where the reason ends, if there is a status line; then of each field, where its name begins and ends, and its value. */
   marks: Array<number> = []
   /** How many of the marks count: the array stays as long as it was, since growing it anew would cost more than reading. */
   marked = 0
   /** Bytes read so far. */
   length = 0
-  minor = 0
-  status = 0
-  reasonStart = 0
-  reasonEnd = 0
-  /** Once broken: the rule, the byte that broke it, and the limit where it is one. */
-  rule: Rule = "status-line"
-  at = 0
-  limit: number | undefined = undefined
   #limits: LineLimits
+  #most = 0
   #state = Done
   #lineStart = 0
 
@@ -72,28 +61,26 @@ export class Lines {
   }
 
   /** Begins a head, or trailers, which have no status line. */
-  begin(limits: LineLimits, withStatus: boolean): void {
+  begin(limits: LineLimits): void {
+    const isHead = limits.part === "head"
     this.#limits = limits
-    this.#state = withStatus ? Status : LineStart
+    this.#most = 4 * limits.fields + +isHead
+    this.#state = isHead ? Status : LineStart
     if (this.marks.length > mostIdleMarks) this.marks = []
-    this.#lineStart =
-      this.length =
-      this.status =
-      this.marked =
-        0
+    this.#lineStart = this.length = this.marked = 0
   }
 
-  /** Reads on at `from`: the index behind the empty line, {@link More} or {@link Broken}. */
-  read(bytes: Uint8Array, from: number): number {
+  /** Reads on at `from`: the index behind the empty line, {@link More}, or the rule that a byte breaks. */
+  read(bytes: Uint8Array, from: number): number | ProtocolFault {
     const base = from - this.length
-    let at = from
+    let at: number | ProtocolFault = from
     while (this.#state !== Done) {
       if (at === bytes.length) return this.length = at - base, More
       const stop = this.#stop(bytes.length, base)
       // Only a limit stops short of what there is.
       if (at === stop) return this.#passed(at - base)
-      at = this.#state <= ReasonText ? this.#statusLine(bytes, at, stop, base) : this.#fields(bytes, at, stop, base)
-      if (at === Broken) return Broken
+      at = this.#state === Status ? this.#status(bytes, at, stop, base) : this.#fields(bytes, at, stop, base)
+      if (typeof at !== "number") return at
     }
     this.length = at - base
     return at
@@ -104,46 +91,29 @@ export class Lines {
     return Math.min(length, base + this.#limits.bytes, base + this.#lineStart + this.#limits.lineBytes)
   }
 
-  #statusLine(bytes: Uint8Array, from: number, stop: number, base: number): number {
-    if (this.#state === ReasonText) return this.#reason(bytes, from, stop, base)
+  #status(bytes: Uint8Array, from: number, stop: number, base: number): number | ProtocolFault {
     let at = from
-    for (; at < stop && at - base < reasonAt; at++) {
+    for (; at < stop && at - base < statusLine.length; at++) {
       const place = at - base
-      const byte = bytes[at]!
-      if (place < minorAt) {
-        if (byte !== version[place]) return this.#break("version", place)
-      } else if (place === minorAt) {
-        this.minor = byte - zero
-        if (this.minor !== 0 && this.minor !== 1) return this.#break("version", place)
-      } else if (place < statusAt) {
-        if (byte !== space) return this.#break("status-line", place)
-      } else {
-        // A first digit of 0 would be no class of status at all, and readers differ on what such a message is.
-        if (byte < (place === statusAt ? zero + 1 : zero) || byte > zero + 9) return this.#break("status-line", place)
-        this.status = this.status * 10 + byte - zero
-      }
+      const wanted = statusLine[place]
+      const digit = bytes[at]! - zero
+      // A first digit of 0 would be no class of status at all, and readers differ on what such a message is.
+      const fits = wanted === "d"
+        ? digit >= +(place === statusAt) && digit <= 9
+        : wanted === "x"
+        ? digit === 0 || digit === 1
+        : bytes[at] === statusLine.charCodeAt(place)
+      if (!fits) return this.#fault(place < statusAt - 1 ? "version" : "status-line", place)
     }
     if (at === stop) return at
     // RFC 9112, 4, wants a space even where no reason follows; many leave it out, and nothing can be misread by that.
-    const byte = bytes[at]!
-    if (byte !== space && byte !== cr) return this.#breakBy(byte, "status-line", at - base)
-    this.reasonStart = this.reasonEnd = at - base + 1
-    this.#state = byte === cr ? LineEnd : ReasonText
-    return at + 1
-  }
-
-  #reason(bytes: Uint8Array, from: number, stop: number, base: number): number {
-    let at = from
-    while (at < stop && text[bytes[at]!] === 1) at++
-    if (at === stop) return at
-    if (bytes[at] !== cr) return this.#breakBy(bytes[at]!, "control", at - base)
-    this.reasonEnd = at - base
-    this.#state = LineEnd
-    return at + 1
+    if (bytes[at] !== 0x20 && bytes[at] !== cr) return this.#faultBy(bytes[at]!, "status-line", at - base)
+    this.#state = Value
+    return at
   }
 
   /** The fields from here on, and the empty line. */
-  #fields(bytes: Uint8Array, from: number, until: number, base: number): number {
+  #fields(bytes: Uint8Array, from: number, until: number, base: number): number | ProtocolFault {
     const { marks } = this
     let { marked } = this
     let state = this.#state
@@ -151,24 +121,24 @@ export class Lines {
     let at = from
     while (at < stop) {
       if (state === LineStart) {
-        state = this.#opens(bytes[at]!, at - base, marked)
-        if (state === Broken) return Broken
-        if (state === Name) marks[marked++] = at - base
-        else at++
+        if (blank[bytes[at]!] === 1) return this.#fault("fold", at - base)
+        state = bytes[at] === cr ? LastEnd : Name
+        if (state === LastEnd) at++
+        else if (marked === this.#most) return this.#fault("fields", at - base, this.#limits.fields)
+        else marks[marked++] = at - base
       } else if (state < LineEnd) {
         const inside = state === Name ? token : state === Blank ? blank : text
         while (at < stop && inside[bytes[at]!] === 1) at++
         if (at === stop) break
         if (state === Name && (bytes[at] !== colon || at - base === this.#lineStart)) {
-          return this.#breakBy(bytes[at]!, "field-name", at - base)
+          return this.#faultBy(bytes[at]!, "field-name", at - base)
         }
-        if (state === Value && bytes[at] !== cr) return this.#breakBy(bytes[at]!, "control", at - base)
+        if (state === Value && bytes[at] !== cr) return this.#faultBy(bytes[at]!, "control", at - base)
         marks[marked++] = at - base
         if (state !== Blank) at++
-        // The parts of a field are counted up.
         state++
       } else {
-        if (bytes[at] !== lf) return this.#break("bare-cr", at - base)
+        if (bytes[at] !== lf) return this.#fault("bare-cr", at - base)
         this.#lineStart = ++at - base
         state = state === LastEnd ? Done : LineStart
         stop = state === Done ? at : this.#stop(bytes.length, base)
@@ -179,29 +149,18 @@ export class Lines {
     return at
   }
 
-  /** What the first byte of a line begins. */
-  #opens(byte: number, at: number, marked: number): number {
-    if (byte === cr) return LastEnd
-    if (byte === space || byte === tab) return this.#break("fold", at)
-    const { fields } = this.#limits
-    return marked === 4 * fields ? this.#break("fields", at, fields) : Name
-  }
-
-  #passed(at: number): number {
+  #passed(at: number): ProtocolFault {
     const { bytes, bytesRule, lineBytes } = this.#limits
     return at === this.#lineStart + lineBytes
-      ? this.#break("line-bytes", at, lineBytes)
-      : this.#break(bytesRule, at, bytes)
+      ? this.#fault("line-bytes", at, lineBytes)
+      : this.#fault(bytesRule, at, bytes)
   }
 
-  #breakBy(byte: number, rule: Rule, at: number): number {
-    return this.#break(byte === lf ? "bare-lf" : rule, at)
+  #faultBy(byte: number, rule: Rule, at: number): ProtocolFault {
+    return this.#fault(byte === lf ? "bare-lf" : rule, at)
   }
 
-  #break(rule: Rule, at: number, limit?: number): number {
-    this.rule = rule
-    this.at = at
-    this.limit = limit
-    return Broken
+  #fault(rule: Rule, at: number, limit?: number): ProtocolFault {
+    return new ProtocolFault({ protocol: "h1", rule, part: this.#limits.part, at, limit })
   }
 }

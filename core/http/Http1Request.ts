@@ -79,7 +79,7 @@ export const encodeEnd = (slab: Slab, trailers: Fields): Result.Result<ReadonlyA
   for (const [name, value] of trailers) {
     const wrong = wrongField(name, value)
     if (wrong !== undefined) return Result.fail(wrong)
-    if (steers.has(name.toLowerCase())) {
+    if (steers.test(name)) {
       return Result.fail(invalid(`trailer ${name}`, "left out: it steers the message"))
     }
     end.push(name, ": ", value, "\r\n")

@@ -5,7 +5,7 @@
 import { type Asked, type Framing, framingOf } from "./Http1Framing.ts"
 import { type BodySink, type ChunkLimits, ChunkReader } from "./Http1Chunks.ts"
 import { HeadReader } from "./Http1Head.ts"
-import { Broken, type LineLimits, More } from "./Http1Lines.ts"
+import { type LineLimits, More } from "./Http1Lines.ts"
 import type { Event, Exchange } from "./HttpEngine.ts"
 import { MessageCut, type Part, ProtocolFault } from "./HttpFault.ts"
 import type { Complete, HttpLimits } from "./HttpLimits.ts"
@@ -39,8 +39,8 @@ export class ResponseReader implements BodySink {
   constructor(limits: ResponseLimits, latin1: Latin1) {
     this.#limits = limits
     const { maxFields: fields, maxLineBytes: lineBytes } = limits
-    this.#headLimits = { bytes: limits.maxHeadBytes, bytesRule: "head-bytes", lineBytes, fields }
-    this.#trailerLimits = { bytes: limits.maxTrailerBytes, bytesRule: "trailer-bytes", lineBytes, fields }
+    this.#headLimits = { part: "head", bytes: limits.maxHeadBytes, bytesRule: "head-bytes", lineBytes, fields }
+    this.#trailerLimits = { part: "trailers", bytes: limits.maxTrailerBytes, bytesRule: "trailer-bytes", lineBytes, fields }
     this.#head = new HeadReader(latin1, this.#headLimits)
     this.#chunks = new ChunkReader(limits)
   }
@@ -50,7 +50,7 @@ export class ResponseReader implements BodySink {
     this.#exchange = exchange
     this.#asked = asked
     this.#informational = 0
-    this.#head.begin(this.#headLimits, true)
+    this.#head.begin(this.#headLimits)
     this.#state = "head"
   }
 
@@ -74,6 +74,7 @@ export class ResponseReader implements BodySink {
     this.#events = events
     let at: number | ProtocolFault = from
     while (this.#state !== "idle" && typeof at === "number" && at < bytes.length) at = this.#step(bytes, at)
+    if (typeof at !== "number") this.abandon()
     this.#events = []
     return at
   }
@@ -125,7 +126,7 @@ export class ResponseReader implements BodySink {
   #readHead(bytes: Uint8Array, from: number): number | ProtocolFault {
     const next = this.#head.read(bytes, from)
     if (next === More) return bytes.length
-    if (next === Broken) return this.#broken("head")
+    if (typeof next !== "number") return next
     const head = this.#head.take()
     const framing = framingOf(head, this.#asked!)
     if (typeof framing === "string") return this.#fault(framing, "head", this.#head.length)
@@ -136,7 +137,7 @@ export class ResponseReader implements BodySink {
         return this.#fault("informational", "head", this.#head.length, maxInformational)
       }
       this.#events.push({ _tag: "Informational", exchange: this.#exchange, status, fields })
-      this.#head.begin(this.#headLimits, true)
+      this.#head.begin(this.#headLimits)
       return next
     }
     const length = framing.body === "chunked" || framing.body === "close" ? undefined : framing.length
@@ -162,9 +163,9 @@ export class ResponseReader implements BodySink {
 
   #readChunks(bytes: Uint8Array, from: number): number | ProtocolFault {
     const next = this.#chunks.read(bytes, from, this)
-    if (next === Broken) return this.#fault(this.#chunks.rule, "body", this.#chunks.length, this.#chunks.limit)
     if (next === More) return bytes.length
-    this.#head.begin(this.#trailerLimits, false)
+    if (typeof next !== "number") return next
+    this.#head.begin(this.#trailerLimits)
     this.#state = "trailers"
     return next
   }
@@ -172,9 +173,9 @@ export class ResponseReader implements BodySink {
   #readTrailers(bytes: Uint8Array, from: number): number | ProtocolFault {
     const next = this.#head.read(bytes, from)
     if (next === More) return bytes.length
-    if (next === Broken) return this.#broken("trailers")
-    const { fields } = this.#head.take()
-    if (fields.some(([name]) => steers.has(name))) return this.#fault("trailer-field", "trailers", this.#head.length)
+    if (typeof next !== "number") return next
+    const fields = this.#head.takeFields(0)
+    if (fields.some(([name]) => steers.test(name))) return this.#fault("trailer-field", "trailers", this.#head.length)
     this.#end(fields)
     return next
   }
@@ -184,13 +185,7 @@ export class ResponseReader implements BodySink {
     this.#events.push({ _tag: "End", exchange: this.#exchange, trailers })
   }
 
-  #broken(part: Part): ProtocolFault {
-    const { at, limit, rule } = this.#head.broken
-    return this.#fault(rule, part, at, limit)
-  }
-
   #fault(rule: ProtocolFault["rule"], part: Part, at: number, limit?: number): ProtocolFault {
-    this.abandon()
     return new ProtocolFault({ protocol: "h1", rule, part, at, limit })
   }
 }

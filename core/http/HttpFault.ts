@@ -10,7 +10,7 @@ import { Refusal } from "../Refusal.ts"
  * - `version`: HTTP/1.1 or HTTP/1.0, in these letters
  * - `status-line`: one space, three digits from 100 on, and a reason behind one more space, or nothing
  * - `bare-lf`, `bare-cr`: a line ends with both; neither stands alone
- * - `control`: no control character in a reason, a value or an extension but the tab
+ * - `control`: no control character in a reason or a value but the tab
  * - `field-name`: a token, and right behind it the colon
  * - `fold`: no line goes on in the next
  * - `line-bytes`, `head-bytes`, `trailer-bytes`, `fields`, `informational`: at most the limit
@@ -19,7 +19,8 @@ import { Refusal } from "../Refusal.ts"
  * - `transfer-encoding`: `chunked`, once, and nothing else, since nothing else was asked for
  * - `old-transfer-encoding`: no coding in HTTP/1.0
  * - `framed-without-body`: neither a length other than zero nor a coding where a status has no body: 1xx and 204
- * - `chunk-size`: up to 16 hexadecimal digits, at most 2^53 - 1, and at once the end of the line or an extension
+ * - `chunk-line`: up to 16 hexadecimal digits that come to at most 2^53 - 1, at once the end of the line or an extension,
+ *   and no control character but the tab
  * - `chunk-line-bytes`, `chunk-overhead`: at most the limit
  * - `chunk-end`: CR LF behind the bytes of a chunk
  * - `trailer-field`: nothing that frames the message or steers the connection
@@ -44,7 +45,7 @@ export type Rule =
   | "transfer-encoding"
   | "old-transfer-encoding"
   | "framed-without-body"
-  | "chunk-size"
+  | "chunk-line"
   | "chunk-line-bytes"
   | "chunk-overhead"
   | "chunk-end"
@@ -55,30 +56,27 @@ export type Rule =
 /** The part of a response that was being read; `idle` is between two exchanges. */
 export type Part = "head" | "body" | "trailers" | "idle"
 
-/** The peer broke a rule of the protocol. Nothing more is read from its connection, which has to be closed. */
-export class ProtocolFault extends Refusal {
-  readonly _tag = "ProtocolFault"
-  override readonly name = "ProtocolFault"
-  readonly protocol: "h1" | "h2"
+/** Which rule, where, and the limit where the rule is one. */
+export interface Fault {
   readonly rule: Rule
   readonly part: Part
   /** Which byte of that part, from 0; of a head or of trailers as a whole, their length. */
   readonly at: number
-  /** Where the rule is one: the limit that was passed. */
-  readonly limit: number | undefined
-  constructor(facts: {
-    readonly protocol: "h1" | "h2"
-    readonly rule: Rule
-    readonly part: Part
-    readonly at: number
-    readonly limit?: number | undefined
-  }) {
+  readonly limit?: number | undefined
+}
+
+/** The peer broke a rule of the protocol. Nothing more is read from its connection, which has to be closed. */
+export class ProtocolFault extends Refusal implements Fault {
+  readonly _tag = "ProtocolFault"
+  override readonly name = "ProtocolFault"
+  declare readonly protocol: "h1" | "h2"
+  declare readonly rule: Rule
+  declare readonly part: Part
+  declare readonly at: number
+  declare readonly limit: number | undefined
+  constructor(facts: Fault & { readonly protocol: "h1" | "h2" }) {
     super()
-    this.protocol = facts.protocol
-    this.rule = facts.rule
-    this.part = facts.part
-    this.at = facts.at
-    this.limit = facts.limit
+    Object.assign(this, facts)
   }
   override get message(): string {
     const limit = this.limit === undefined ? "" : ` of ${this.limit}`
@@ -86,29 +84,28 @@ export class ProtocolFault extends Refusal {
   }
 }
 
-/**
- * The connection ended inside a message. `ended` is a clean end, so the message is truncated; `reset` is anything else.
- *
- * `received` counts bytes of the head, or of the body without its framing; `expected` is the announced length.
- */
-export class MessageCut extends Refusal {
+/** How much of a message there was when its connection ended. */
+export interface Cut {
+  readonly part: "head" | "body"
+  /** `ended` is a clean end, so the message is truncated; `reset` is anything else. */
+  readonly how: "ended" | "reset"
+  /** Bytes of the head, or of the body without its framing. */
+  readonly received: number
+  /** The announced length of the body. */
+  readonly expected?: number | undefined
+}
+
+/** The connection ended inside a message. */
+export class MessageCut extends Refusal implements Cut {
   readonly _tag = "MessageCut"
   override readonly name = "MessageCut"
-  readonly part: "head" | "body"
-  readonly how: "ended" | "reset"
-  readonly received: number
-  readonly expected: number | undefined
-  constructor(facts: {
-    readonly part: "head" | "body"
-    readonly how: "ended" | "reset"
-    readonly received: number
-    readonly expected?: number | undefined
-  }) {
+  declare readonly part: "head" | "body"
+  declare readonly how: "ended" | "reset"
+  declare readonly received: number
+  declare readonly expected: number | undefined
+  constructor(facts: Cut) {
     super()
-    this.part = facts.part
-    this.how = facts.how
-    this.received = facts.received
-    this.expected = facts.expected
+    Object.assign(this, facts)
   }
   override get message(): string {
     const expected = this.expected === undefined ? "" : ` of ${this.expected}`
@@ -121,10 +118,10 @@ export class MessageCut extends Refusal {
 export class ExchangeOver extends Refusal {
   readonly _tag = "ExchangeOver"
   override readonly name = "ExchangeOver"
-  readonly exchange: number
+  declare readonly exchange: number
   constructor(facts: { readonly exchange: number }) {
     super()
-    this.exchange = facts.exchange
+    Object.assign(this, facts)
   }
   override get message(): string {
     return `exchange ${this.exchange} takes nothing more`
