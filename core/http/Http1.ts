@@ -9,29 +9,23 @@ import { InvalidLimits } from "../Refusal.ts"
 import { Http1Connection } from "./Http1Connection.ts"
 import { type ResponseLimits, ResponseReader } from "./Http1Response.ts"
 import type { HttpEngine } from "./HttpEngine.ts"
-import { decode, type HttpLimits, type Range, ranges, stranger } from "./HttpLimits.ts"
+import { decode, defaults, type HttpLimits } from "./HttpLimits.ts"
 import * as Latin1 from "./Latin1.ts"
 import { Slab } from "./Slab.ts"
 
+/** Each limit is a whole number from 1 to 1,048,576. */
 export interface Options extends HttpLimits {
-  /** Bytes of a line of a head or of trailers, with its end: 64 to 1,048,576; 32,768 by default. */
+  /** Bytes of a line of a head or of trailers, with its end; 32,768 by default. */
   readonly maxLineBytes?: number | undefined
-  /** Bytes of the line ahead of a chunk, with its extensions and its end: 18 to 65,536; 256 by default. */
+  /** Bytes of the line ahead of a chunk, with its extensions and its end; 256 by default. */
   readonly maxChunkLineBytes?: number | undefined
-  /** Bytes of framing beyond what chunks of their size need, of one body: 0 to 1,048,576; 16,384 by default. */
+  /** Bytes of framing beyond what chunks of their size need, of one body; 16,384 by default. */
   readonly maxChunkOverheadBytes?: number | undefined
   /** The platform's own decoder; the core's is right, and slower. */
   readonly latin1?: Latin1.Latin1 | undefined
 }
 
-const system = "Http1"
-
-const table: Readonly<Record<keyof ResponseLimits, Range>> = {
-  ...ranges,
-  maxLineBytes: { min: 64, max: 1_048_576, otherwise: 32_768 },
-  maxChunkLineBytes: { min: 18, max: 65_536, otherwise: 256 },
-  maxChunkOverheadBytes: { min: 0, max: 1_048_576, otherwise: 16_384 },
-}
+const all: ResponseLimits = { ...defaults, maxLineBytes: 32_768, maxChunkLineBytes: 256, maxChunkOverheadBytes: 16_384 }
 
 /**
  * An engine whose connections have these limits. It owns nothing itself.
@@ -49,20 +43,20 @@ const table: Readonly<Record<keyof ResponseLimits, Range>> = {
  * console.log(events.map(({ _tag }) => _tag).join(" "), connection.room) // Head Data End 1
  * ```
  */
-export const make = (options: Options = {}): Result.Result<HttpEngine, InvalidLimits> => {
-  const unknown = stranger(system, [...Object.keys(table), "latin1"], options)
-  if (unknown !== undefined) return Result.fail(unknown)
-  const { latin1 = Latin1.portable, ...limits } = options
+export const make = (
+  { latin1 = Latin1.portable, ...given }: Options = {},
+): Result.Result<HttpEngine, InvalidLimits> => {
+  const system = "Http1"
   if (typeof latin1 !== "function") {
     return Result.fail(new InvalidLimits({ system, limit: "latin1", rule: "a function", value: latin1 }))
   }
-  return Result.map(decode(system, table, limits), (decoded): HttpEngine => {
-    const { maxHeadBytes } = decoded
+  return Result.map(decode(system, all, given), (limits): HttpEngine => {
+    const { maxHeadBytes } = limits
     const slab = new Slab()
     return {
       protocol: "h1",
       open: ({ proxied = false } = {}) =>
-        new Http1Connection(new ResponseReader(decoded, latin1), { proxied, maxHeadBytes, slab }),
+        new Http1Connection(new ResponseReader(limits, latin1), { proxied, maxHeadBytes, slab }),
     }
   })
 }

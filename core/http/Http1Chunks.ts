@@ -4,8 +4,7 @@
  *
  * Short chunks of one piece are gathered and told as one, so that a body in chunks of one byte costs no event a byte.
  */
-import { ProtocolFault, type Rule } from "./HttpFault.ts"
-import { More } from "./Http1Lines.ts"
+import { fault, type ProtocolFault, type Rule } from "./HttpFault.ts"
 
 export interface ChunkLimits {
   readonly maxChunkLineBytes: number
@@ -26,90 +25,84 @@ const short = 512
  */
 const chunkLine = /^([\da-f]{1,16})(?:[\t ]*;[\t\x20-\x7e\x80-\xff]*)?\r$/i
 
-// States, each named after what is awaited.
-const Line = 0
-const Bytes = 1
-const End = 2
-const Over = 3
-
 export class ChunkReader {
   readonly #limits: ChunkLimits
-  #state = Over
-  /** Bytes read so far, framing included, and those of the body alone. */
+  #state: "line" | "bytes" | "end" | "whole" = "whole"
+  /** Bytes read so far, framing included. */
   #length = 0
-  received = 0
   /** What there is of a line, or of the end of a chunk. */
   #line = ""
   #left = 0
   #overhead = 0
-  /** The short parts of a piece that were not told yet: a single one as it lies, more of them in the store from `start` on. */
-  #run: Uint8Array | undefined = undefined
+  /** The short parts of a piece, and how many bytes of them were told. */
   #store: Uint8Array | undefined = undefined
-  #start = 0
-  #end = 0
+  #stored = 0
+  #told = 0
 
   constructor(limits: ChunkLimits) {
     this.#limits = limits
   }
 
-  begin(): void {
-    this.#state = Line
-    this.#line = ""
-    this.#length = this.received = this.#overhead = 0
+  /** Whether the line of the last chunk was read. */
+  get isWhole(): boolean {
+    return this.#state === "whole"
   }
 
-  /** Reads on at `from`: the index behind the line of the last chunk, `More`, or the rule that a byte breaks. */
+  /** Bytes that an unfinished line keeps. */
+  get retainedBytes(): number {
+    return this.#line.length
+  }
+
+  begin(): void {
+    this.#state = "line"
+    this.#line = ""
+    this.#length = this.#overhead = 0
+  }
+
+  /** Reads on at `from`: the index behind what was read, or the rule that a byte breaks. */
   read(bytes: Uint8Array, from: number, sink: BodySink): number | ProtocolFault {
     let at = from
-    let fault: ProtocolFault | undefined = undefined
-    while (at < bytes.length && this.#state !== Over && fault === undefined) {
-      const to = this.#state === Bytes ? Math.min(bytes.length, at + this.#left) : at + 1
-      if (this.#state === Bytes) this.#data(bytes.subarray(at, to), bytes.length, sink)
-      else fault = this.#framing(bytes[at]!)
+    let broken: ProtocolFault | undefined = undefined
+    while (at < bytes.length && !this.isWhole && broken === undefined) {
+      const isData = this.#state === "bytes"
+      const to = isData ? Math.min(bytes.length, at + this.#left) : at + 1
+      if (isData) this.#data(bytes.subarray(at, to), bytes.length - from, sink)
+      else broken = this.#framing(bytes[at]!)
       this.#length += to - at
       at = to
     }
     this.#tell(sink)
     this.#store = undefined
-    this.#start = this.#end = 0
-    return fault ?? (this.#state === Over ? at : More)
+    this.#stored = this.#told = 0
+    return broken ?? at
   }
 
   #data(part: Uint8Array, room: number, sink: BodySink): void {
-    this.received += part.length
     this.#left -= part.length
-    if (this.#left === 0) this.#state = End
+    if (this.#left === 0) this.#state = "end"
     if (part.length >= short) {
       this.#tell(sink)
       sink.data(part)
-    } else if (this.#run === undefined) this.#run = part
-    else {
+    } else {
       this.#store ??= new Uint8Array(room)
-      if (this.#start === this.#end) this.#keep(this.#run)
-      this.#keep(part)
+      this.#store.set(part, this.#stored)
+      this.#stored += part.length
     }
   }
 
-  #keep(part: Uint8Array): void {
-    this.#store!.set(part, this.#end)
-    this.#end += part.length
-  }
-
   #tell(sink: BodySink): void {
-    if (this.#run === undefined) return
-    sink.data(this.#start === this.#end ? this.#run : this.#store!.subarray(this.#start, this.#end))
-    this.#run = undefined
-    this.#start = this.#end
+    if (this.#told < this.#stored) sink.data(this.#store!.subarray(this.#told, this.#stored))
+    this.#told = this.#stored
   }
 
   /** One byte of the framing, and the rule that it breaks. */
   #framing(byte: number): ProtocolFault | undefined {
     const { maxChunkLineBytes } = this.#limits
     this.#line += String.fromCharCode(byte)
-    if (this.#state === End) {
+    if (this.#state === "end") {
       if (this.#line === "\r") return undefined
       if (this.#line !== "\r\n") return this.#fault("chunk-end")
-      this.#state = Line
+      this.#state = "line"
       this.#line = ""
     } else if (this.#line.length > maxChunkLineBytes) return this.#fault("chunk-line-bytes", maxChunkLineBytes)
     else if (byte === 0x0a) return this.#beginChunk(this.#line.slice(0, -1))
@@ -129,11 +122,11 @@ export class ChunkReader {
     if (this.#overhead > maxChunkOverheadBytes) return this.#fault("chunk-overhead", maxChunkOverheadBytes)
     this.#left = size
     this.#line = ""
-    this.#state = size === 0 ? Over : Bytes
+    this.#state = size === 0 ? "whole" : "bytes"
     return undefined
   }
 
   #fault(rule: Rule, limit?: number): ProtocolFault {
-    return new ProtocolFault({ protocol: "h1", rule, part: "body", at: this.#length, limit })
+    return fault(rule, "body", this.#length, limit)
   }
 }

@@ -7,21 +7,21 @@ import { InvalidRequest } from "../Refusal.ts"
 import { type Course, encode, encodeChunk, encodeEnd, type Manner } from "./Http1Request.ts"
 import type { ResponseReader } from "./Http1Response.ts"
 import type { EngineConnection, Event, Exchange, Retired, Sent } from "./HttpEngine.ts"
-import { ExchangeOver, type MessageCut, ProtocolFault } from "./HttpFault.ts"
+import { ExchangeOver, fault, type MessageCut, type ProtocolFault } from "./HttpFault.ts"
 import type { Fields, HttpRequest } from "./HttpMessage.ts"
 import { invalid } from "./HttpRules.ts"
 
 const noEvents: ReadonlyArray<Event> = Object.freeze([])
-const noOutput: ReadonlyArray<Uint8Array> = Object.freeze([])
 const noFields: Fields = Object.freeze([])
 
 export class Http1Connection implements EngineConnection {
   readonly #reader: ResponseReader
   readonly #manner: Manner
+  /** The exchange that is under way, or was when the connection ended. */
   #course: Course | undefined = undefined
   #last: Exchange = 0
-  #output: ReadonlyArray<Uint8Array> = noOutput
-  #state: "open" | "retired" | "switched" = "open"
+  #output: Array<Uint8Array> = []
+  isRetired = false
 
   constructor(reader: ResponseReader, manner: Manner) {
     this.#reader = reader
@@ -29,11 +29,7 @@ export class Http1Connection implements EngineConnection {
   }
 
   get room(): number {
-    return this.#state === "open" && this.#course === undefined ? 1 : 0
-  }
-
-  get isRetired(): boolean {
-    return this.#state !== "open"
+    return this.isRetired || this.#course !== undefined ? 0 : 1
   }
 
   get retainedBytes(): number {
@@ -48,41 +44,33 @@ export class Http1Connection implements EngineConnection {
     this.#last = exchange
     this.#course = course
     this.#reader.begin(exchange, course)
-    this.#write(course.output)
+    this.#output.push(...course.output)
     return { _tag: "Accepted", exchange }
   }
 
   upload(exchange: Exchange, bytes: Uint8Array): Result.Result<number, ExchangeOver | InvalidRequest> {
     const course = this.#sending(exchange)
     if (course === undefined) return Result.fail(new ExchangeOver({ exchange }))
-    if (bytes.length === 0) return Result.succeed(0)
-    if (course.left === undefined) {
-      this.#write(encodeChunk(this.#manner.slab, bytes))
-      return Result.succeed(bytes.length)
+    const { left } = course
+    if (left !== undefined && bytes.length > left) {
+      return Result.fail(invalid("upload", `at most ${left} bytes`, bytes.length))
     }
-    if (bytes.length > course.left) {
-      return Result.fail(invalid("body", `at most the ${course.left} bytes that are left of its length`, bytes.length))
-    }
-    this.#write([bytes])
-    course.left -= bytes.length
-    if (course.left === 0) this.#sent(course)
+    if (left !== undefined) {
+      this.#output.push(bytes)
+      course.left = left - bytes.length
+      if (course.left === 0) this.#sent(course)
+    } else if (bytes.length > 0) this.#output.push(...encodeChunk(this.#manner.slab, bytes))
     return Result.succeed(bytes.length)
   }
 
   finish(exchange: Exchange, trailers: Fields = noFields): Result.Result<void, ExchangeOver | InvalidRequest> {
     const course = this.#sending(exchange)
-    if (course === undefined) {
-      return this.#isSent(exchange) && trailers.length === 0
-        ? Result.succeed(undefined)
-        : Result.fail(new ExchangeOver({ exchange }))
-    }
-    if (course.left !== undefined) {
-      return Result.fail(invalid("body", `whole, and ${course.left} bytes of its length are left`, 0))
-    }
-    return Result.map(encodeEnd(this.#manner.slab, trailers), (end) => {
-      this.#write(end)
-      this.#sent(course)
-    })
+    if (course === undefined) return Result.fail(new ExchangeOver({ exchange }))
+    if (course.left !== undefined) return Result.fail(invalid("upload", `${course.left} bytes longer`))
+    const end = encodeEnd(this.#manner.slab, trailers)
+    if (end instanceof InvalidRequest) return Result.fail(end)
+    this.#output.push(end)
+    return Result.succeed(this.#sent(course))
   }
 
   // Not reading the transport is all that holds a peer back.
@@ -90,89 +78,75 @@ export class Http1Connection implements EngineConnection {
 
   cancel(exchange: Exchange): "drained" | "cut" {
     if (this.#course?.exchange !== exchange) return "drained"
-    if (this.#state === "open") this.#retire("cut")
+    this.#retire("cut")
     return "cut"
   }
 
   receive(bytes: Uint8Array): ReadonlyArray<Event> {
-    if (bytes.length === 0) return noEvents
-    if (this.#state !== "open") return this.#state === "switched" ? [this.#raw(bytes)] : noEvents
+    const isSwitched = this.#reader.isSwitched
+    if (bytes.length === 0 || (this.isRetired && !isSwitched)) return noEvents
     const events: Array<Event> = []
     const read = this.#reader.isIdle ? 0 : this.#reader.read(bytes, 0, events)
-    if (typeof read !== "number") return [...events, ...this.#fail(read, "fault")]
-    if (this.#reader.isIdle) this.#settle(read < bytes.length, events)
+    if (typeof read !== "number") this.#fail(events, read, "fault")
+    else if (this.#reader.isIdle) this.#settle(events, read < bytes.length)
+    else if (this.#reader.isSwitched) this.isRetired = true
     return events
   }
 
   closed(how: "ended" | "reset"): ReadonlyArray<Event> {
-    if (this.#state !== "open") return noEvents
-    if (this.#reader.isIdle) {
+    const events: Array<Event> = []
+    if (this.isRetired) return events
+    const cut = this.#reader.isIdle ? undefined : this.#reader.close(how)
+    if (cut !== undefined) this.#fail(events, cut, "cut")
+    else if (!this.#reader.isIdle) {
+      events.push({ _tag: "End", exchange: this.#last, trailers: noFields })
+      this.#leave()
+      events.push(this.#retire("announced"))
       // An upload whose response has ended is still an exchange, and this is not between two of them.
-      return [this.#retire(how === "ended" && this.#course === undefined ? "closed" : "cut")]
-    }
-    const cut = this.#reader.close(how)
-    if (cut !== undefined) return this.#fail(cut, "cut")
-    const end: Event = { _tag: "End", exchange: this.#last, trailers: noFields }
-    if (this.#course?.isSent === true) this.#course = undefined
-    return [end, this.#retire("announced")]
+    } else events.push(this.#retire(how === "ended" && this.#course === undefined ? "closed" : "cut"))
+    return events
   }
 
   takeOutput(): ReadonlyArray<Uint8Array> {
     const output = this.#output
-    this.#output = noOutput
+    this.#output = []
     return output
   }
 
   /** The exchange, as long as its request can go on. */
   #sending(exchange: Exchange): Course | undefined {
     const course = this.#course
-    return course?.exchange === exchange && this.#state === "open" && !course.isSent ? course : undefined
-  }
-
-  /** Whether it is an exchange whose whole request came out. One that is gone and cut nothing had ended. */
-  #isSent(exchange: Exchange): boolean {
-    const course = this.#course
-    return course?.exchange === exchange ? course.isSent : exchange > 0 && exchange <= this.#last
+    return course?.exchange === exchange && !this.isRetired && !course.isSent ? course : undefined
   }
 
   #sent(course: Course): void {
     course.isSent = true
-    if (this.#reader.isIdle) this.#course = undefined
+    if (this.#reader.isIdle) this.#leave()
+  }
+
+  /** The response has ended: nothing is under way any more, unless the request still is. */
+  #leave(): void {
+    if (this.#course?.isSent === true) this.#course = undefined
   }
 
   /** The response has ended, or bytes came where none was due. */
-  #settle(surplus: boolean, events: Array<Event>): void {
-    if (this.#reader.isSwitched) {
-      this.#state = "switched"
-      return
-    }
+  #settle(events: Array<Event>, surplus: boolean): void {
     const course = this.#course
-    const announced = course !== undefined && (course.closes || !this.#reader.persists)
-    if (course?.isSent === true) this.#course = undefined
+    this.#leave()
     // What follows an announced end is nobody's, and whether it came in the same piece must make no difference.
-    if (announced) events.push(this.#retire("announced"))
+    if (course !== undefined && (course.closes || !this.#reader.persists)) events.push(this.#retire("announced"))
     else if (surplus) {
-      const error = new ProtocolFault({ protocol: "h1", rule: "unasked-response", part: "idle", at: 0 })
-      events.push(this.#retire("fault", error))
+      events.push(this.#retire("fault", fault("unasked-response", "idle", 0)))
     }
   }
 
-  #fail(error: ProtocolFault | MessageCut, why: "fault" | "cut"): ReadonlyArray<Event> {
-    return [{ _tag: "Failed", exchange: this.#last, error }, this.#retire(why, error)]
+  #fail(events: Array<Event>, error: ProtocolFault | MessageCut, why: "fault" | "cut"): void {
+    events.push({ _tag: "Failed", exchange: this.#last, error }, this.#retire(why, error))
   }
 
   #retire(why: Retired["why"], error?: ProtocolFault | MessageCut): Retired {
-    this.#state = "retired"
+    this.isRetired = true
     this.#reader.abandon()
     return { _tag: "Retired", why, error }
-  }
-
-  /** What is fed after a switch all the same is lost to nobody. */
-  #raw(bytes: Uint8Array): Event {
-    return { _tag: "Data", exchange: this.#last, bytes }
-  }
-
-  #write(output: ReadonlyArray<Uint8Array>): void {
-    this.#output = this.#output === noOutput ? output : [...this.#output, ...output]
   }
 }

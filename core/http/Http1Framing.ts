@@ -17,16 +17,15 @@ export interface Asked {
 }
 
 export interface Framing {
-  /** `close`: the body ends with the connection; `switch`: what follows is no HTTP. */
-  readonly body: "length" | "chunked" | "close" | "switch"
-  /** Bytes of the body where it has a length; 0 where it can have none. */
+  /** `switch`: what follows is no HTTP. */
+  readonly body: "length" | "chunked" | "switch"
+  /** Bytes of the body where it has a length: 0 where there can be none, infinite where it ends with the connection. */
   readonly length: number
   /** Whether the peer keeps the connection for another exchange. */
   readonly persists: boolean
 }
 
-const switching: Framing = { body: "switch", length: 0, persists: false }
-const closing: Framing = { body: "close", length: 0, persists: false }
+const switching: Framing = { body: "switch", length: Infinity, persists: false }
 
 /** The framing, or the rule that the head breaks. */
 export const framingOf = (head: ResponseHead, asked: Asked): Framing | Rule => {
@@ -39,10 +38,11 @@ export const framingOf = (head: ResponseHead, asked: Asked): Framing | Rule => {
   const isBare = status < 200 || status === 204
   if (isBare && (signs.codings > 0 || (signs.lengths > 0 && signs.length !== "0"))) return "framed-without-body"
   if (status === 101) return isOffered(signs, head, asked) ? switching : "unasked-switch"
-  const persists = isKept(signs.options, version)
-  if (isBare || status === 304 || asked.isHead) return { body: "length", length: 0, persists }
-  if (signs.codings > 0) return { body: "chunked", length: 0, persists }
-  return signs.lengths > 0 ? { body: "length", length: Number(signs.length), persists } : closing
+  const isEmpty = isBare || status === 304 || asked.isHead
+  const isChunked = !isEmpty && signs.codings > 0
+  const length = isEmpty ? 0 : signs.lengths > 0 ? Number(signs.length) : Infinity
+  const persists = (isChunked || length < Infinity) && isKept(signs.options, version)
+  return { body: isChunked ? "chunked" : "length", length, persists }
 }
 
 /** What the fields that frame a message say: of lengths and codings how many there are, and the last one. */
@@ -58,7 +58,8 @@ interface Signs {
 const signsOf = (fields: Fields): Signs => {
   const signs: Signs = { lengths: 0, length: "", codings: 0, coding: "", options: [], upgrades: [] }
   for (let i = 0; i < fields.length; i++) {
-    const [name, value] = fields[i]!
+    const name = fields[i]![0]
+    const value = fields[i]![1]
     // Few names have one of these lengths, so most fields cost one comparison.
     if (name.length === 7 && name === "upgrade") addElements(signs.upgrades, value)
     else if (name.length === 10 && name === "connection") addElements(signs.options, value)

@@ -4,44 +4,35 @@
  */
 import { type Asked, type Framing, framingOf } from "./Http1Framing.ts"
 import { type BodySink, type ChunkLimits, ChunkReader } from "./Http1Chunks.ts"
-import { HeadReader } from "./Http1Head.ts"
-import { type LineLimits, More } from "./Http1Lines.ts"
+import { type HeadLimits, HeadReader } from "./Http1Head.ts"
 import type { Event, Exchange } from "./HttpEngine.ts"
-import { MessageCut, type Part, ProtocolFault } from "./HttpFault.ts"
+import { fault, MessageCut, type ProtocolFault } from "./HttpFault.ts"
 import type { Complete, HttpLimits } from "./HttpLimits.ts"
 import type { Fields } from "./HttpMessage.ts"
 import { steers } from "./HttpSyntax.ts"
 import type { Latin1 } from "./Latin1.ts"
 
-export interface ResponseLimits extends ChunkLimits, Complete<HttpLimits> {
-  readonly maxLineBytes: number
-}
+export type ResponseLimits = HeadLimits & ChunkLimits & Complete<HttpLimits>
 
 const none: Fields = Object.freeze([])
 
 export class ResponseReader implements BodySink {
   readonly #limits: ResponseLimits
-  readonly #headLimits: LineLimits
-  readonly #trailerLimits: LineLimits
   readonly #head: HeadReader
   readonly #chunks: ChunkReader
-  /** Whether what follows is no HTTP any more. */
-  isSwitched = false
   #exchange: Exchange = 0
   #asked: Asked | undefined = undefined
   #state: "idle" | "head" | "trailers" | Framing["body"] = "idle"
   #informational = 0
   #length = 0
   #received = 0
-  #persists = false
+  /** Whether the peer keeps the connection, once the response has ended. */
+  persists = false
   #events: Array<Event> = []
 
   constructor(limits: ResponseLimits, latin1: Latin1) {
     this.#limits = limits
-    const { maxFields: fields, maxLineBytes: lineBytes } = limits
-    this.#headLimits = { part: "head", bytes: limits.maxHeadBytes, bytesRule: "head-bytes", lineBytes, fields }
-    this.#trailerLimits = { part: "trailers", bytes: limits.maxTrailerBytes, bytesRule: "trailer-bytes", lineBytes, fields }
-    this.#head = new HeadReader(latin1, this.#headLimits)
+    this.#head = new HeadReader(limits, latin1)
     this.#chunks = new ChunkReader(limits)
   }
 
@@ -50,7 +41,7 @@ export class ResponseReader implements BodySink {
     this.#exchange = exchange
     this.#asked = asked
     this.#informational = 0
-    this.#head.begin(this.#headLimits)
+    this.#head.begin("head", this.#limits.maxHeadBytes)
     this.#state = "head"
   }
 
@@ -59,123 +50,101 @@ export class ResponseReader implements BodySink {
     return this.#state === "idle"
   }
 
-  /** Whether the peer keeps the connection, once the response has ended. */
-  get persists(): boolean {
-    return this.#persists
+  /** Whether what follows is no HTTP any more; it is told as data. */
+  get isSwitched(): boolean {
+    return this.#state === "switch"
   }
 
-  /** Bytes that an unfinished head or unfinished trailers keep. */
+  /** Bytes that an unfinished head, trailers or line of a chunk keep. */
   get retainedBytes(): number {
-    return this.#head.retainedBytes
+    return this.#head.retainedBytes + this.#chunks.retainedBytes
   }
 
   /** Reads on at `from`, telling `events`: the index behind the response, or behind the piece, or the broken rule. */
   read(bytes: Uint8Array, from: number, events: Array<Event>): number | ProtocolFault {
     this.#events = events
     let at: number | ProtocolFault = from
-    while (this.#state !== "idle" && typeof at === "number" && at < bytes.length) at = this.#step(bytes, at)
-    if (typeof at !== "number") this.abandon()
+    while (!this.isIdle && typeof at === "number" && at < bytes.length) at = this.#step(bytes, at)
     this.#events = []
     return at
   }
 
   /** What the end of the connection does to the response: cuts it, or ends it if its body was to end so. */
   close(how: "ended" | "reset"): MessageCut | undefined {
+    const isHead = this.#state === "head"
     const expected = this.#state === "length" ? this.#length : undefined
-    const inHead = this.#state === "head"
-    const inChunks = this.#state === "chunked" || this.#state === "trailers"
-    if (this.#state === "close" && how === "ended") return void this.abandon()
-    const received = inHead ? this.#head.length : inChunks ? this.#chunks.received : this.#received
-    this.abandon()
-    return new MessageCut({ part: inHead ? "head" : "body", how, received, expected })
+    if (expected === Infinity && how === "ended") return undefined
+    return new MessageCut({
+      part: isHead ? "head" : "body",
+      how,
+      received: isHead ? this.#head.length : this.#received,
+      expected: expected === Infinity ? undefined : expected,
+    })
   }
 
   /** Reads nothing more, and keeps nothing. */
   abandon(): void {
     this.#state = "idle"
-    this.#persists = false
     this.#head.drop()
+    this.#chunks.begin()
   }
 
   data(bytes: Uint8Array): void {
+    this.#received += bytes.length
     this.#events.push({ _tag: "Data", exchange: this.#exchange, bytes })
   }
 
   #step(bytes: Uint8Array, from: number): number | ProtocolFault {
-    switch (this.#state) {
-      case "head":
-        return this.#readHead(bytes, from)
-      case "chunked":
-        return this.#readChunks(bytes, from)
-      case "trailers":
-        return this.#readTrailers(bytes, from)
-      case "length": {
-        const to = Math.min(bytes.length, from + this.#length - this.#received)
-        this.data(from === 0 && to === bytes.length ? bytes : bytes.subarray(from, to))
-        this.#received += to - from
-        if (this.#received === this.#length) this.#end(none)
-        return to
+    if (this.#state === "head") return this.#readHead(bytes, from)
+    if (this.#state === "trailers") return this.#readTrailers(bytes, from)
+    if (this.#state === "chunked") {
+      const next = this.#chunks.read(bytes, from, this)
+      if (this.#chunks.isWhole) {
+        this.#head.begin("trailers", this.#limits.maxTrailerBytes)
+        this.#state = "trailers"
       }
-      default:
-        this.data(bytes.subarray(from))
-        this.#received += bytes.length - from
-        return bytes.length
+      return next
     }
+    const to = Math.min(bytes.length, from + this.#length - this.#received)
+    this.data(from === 0 && to === bytes.length ? bytes : bytes.subarray(from, to))
+    if (this.#received === this.#length) this.#end(none)
+    return to
   }
 
   #readHead(bytes: Uint8Array, from: number): number | ProtocolFault {
     const next = this.#head.read(bytes, from)
-    if (next === More) return bytes.length
-    if (typeof next !== "number") return next
+    if (!this.#head.isWhole || typeof next !== "number") return next
     const head = this.#head.take()
     const framing = framingOf(head, this.#asked!)
-    if (typeof framing === "string") return this.#fault(framing, "head", this.#head.length)
+    if (typeof framing === "string") return this.#fault(framing)
+    const exchange = this.#exchange
     const { fields, status } = head
-    if (status < 200 && framing.body !== "switch") {
+    const { body, length, persists } = framing
+    if (status < 200 && body !== "switch") {
       const { maxInformational } = this.#limits
-      if (++this.#informational > maxInformational) {
-        return this.#fault("informational", "head", this.#head.length, maxInformational)
-      }
-      this.#events.push({ _tag: "Informational", exchange: this.#exchange, status, fields })
-      this.#head.begin(this.#headLimits)
+      if (++this.#informational > maxInformational) return this.#fault("informational", maxInformational)
+      this.#events.push({ _tag: "Informational", exchange, status, fields })
+      this.#head.begin("head", this.#limits.maxHeadBytes)
       return next
     }
-    const length = framing.body === "chunked" || framing.body === "close" ? undefined : framing.length
-    this.#events.push({ _tag: "Head", exchange: this.#exchange, head, length })
-    return this.#beginBody(framing, bytes, next)
-  }
-
-  #beginBody(framing: Framing, bytes: Uint8Array, next: number): number {
-    this.#state = framing.body
-    this.#persists = framing.persists
-    this.#length = framing.length
+    this.#state = body
+    this.persists = persists
+    this.#length = length
     this.#received = 0
-    if (framing.body === "chunked") this.#chunks.begin()
-    else if (framing.body === "length" && framing.length === 0) this.#end(none)
-    else if (framing.body === "switch") {
-      this.abandon()
-      this.isSwitched = true
-      this.#events.push({ _tag: "Switched", exchange: this.#exchange, surplus: bytes.subarray(next) })
-      return bytes.length
-    }
-    return next
-  }
-
-  #readChunks(bytes: Uint8Array, from: number): number | ProtocolFault {
-    const next = this.#chunks.read(bytes, from, this)
-    if (next === More) return bytes.length
-    if (typeof next !== "number") return next
-    this.#head.begin(this.#trailerLimits)
-    this.#state = "trailers"
-    return next
+    const isSwitch = body === "switch"
+    const known = isSwitch ? 0 : body === "length" && length < Infinity ? length : undefined
+    this.#events.push({ _tag: "Head", exchange, head, length: known })
+    if (isSwitch) this.#events.push({ _tag: "Switched", exchange, surplus: bytes.subarray(next) })
+    else if (body === "chunked") this.#chunks.begin()
+    else if (length === 0) this.#end(none)
+    return isSwitch ? bytes.length : next
   }
 
   #readTrailers(bytes: Uint8Array, from: number): number | ProtocolFault {
     const next = this.#head.read(bytes, from)
-    if (next === More) return bytes.length
-    if (typeof next !== "number") return next
+    if (!this.#head.isWhole) return next
     const fields = this.#head.takeFields(0)
-    if (fields.some(([name]) => steers.test(name))) return this.#fault("trailer-field", "trailers", this.#head.length)
+    if (fields.some(([name]) => steers.test(name))) return this.#fault("trailer-field")
     this.#end(fields)
     return next
   }
@@ -185,7 +154,8 @@ export class ResponseReader implements BodySink {
     this.#events.push({ _tag: "End", exchange: this.#exchange, trailers })
   }
 
-  #fault(rule: ProtocolFault["rule"], part: Part, at: number, limit?: number): ProtocolFault {
-    return new ProtocolFault({ protocol: "h1", rule, part, at, limit })
+  /** A rule that a head or trailers break as a whole. */
+  #fault(rule: ProtocolFault["rule"], limit?: number): ProtocolFault {
+    return fault(rule, this.#state === "head" ? "head" : "trailers", this.#head.length, limit)
   }
 }

@@ -126,10 +126,7 @@ export interface EngineConnection {
   readonly trySend: (request: HttpRequest) => Sent
   /** Takes bytes of an upload, as many as the peer's window allows (HTTP/1.1: all), and says how many. */
   readonly upload: (exchange: Exchange, bytes: Uint8Array) => Result.Result<number, ExchangeOver | InvalidRequest>
-  /**
-   * Ends an upload of unknown length, with trailers if there are any. One of an announced length ends with its last byte:
-   * then this changes nothing, and before that it is refused.
-   */
+  /** Ends an upload of unknown length, with trailers if there are any. One of an announced length ends with its last byte. */
   readonly finish: (exchange: Exchange, trailers?: Fields) => Result.Result<void, ExchangeOver | InvalidRequest>
   /** The reader is through with so many bytes of data; HTTP/2 opens its windows again by this alone. */
   readonly consumed: (exchange: Exchange, bytes: number) => void

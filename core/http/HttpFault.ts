@@ -13,7 +13,7 @@ import { Refusal } from "../Refusal.ts"
  * - `control`: no control character in a reason or a value but the tab
  * - `field-name`: a token, and right behind it the colon
  * - `fold`: no line goes on in the next
- * - `line-bytes`, `head-bytes`, `trailer-bytes`, `fields`, `informational`: at most the limit
+ * - `line-bytes`, `head-bytes`, `trailers-bytes`, `fields`, `informational`: at most the limit
  * - `content-length`: digits without a leading zero, at most 2^53 - 1, and once
  * - `two-framings`: a length or a coding, not both
  * - `transfer-encoding`: `chunked`, once, and nothing else, since nothing else was asked for
@@ -37,7 +37,7 @@ export type Rule =
   | "fold"
   | "line-bytes"
   | "head-bytes"
-  | "trailer-bytes"
+  | "trailers-bytes"
   | "fields"
   | "informational"
   | "content-length"
@@ -83,6 +83,10 @@ export class ProtocolFault extends Refusal implements Fault {
     return `the peer broke the rule ${this.rule}${limit} of ${this.protocol}: ${this.part}, byte ${this.at}`
   }
 }
+
+/** A fault of HTTP/1.1. */
+export const fault = (rule: Rule, part: Part, at: number, limit?: number): ProtocolFault =>
+  new ProtocolFault({ protocol: "h1", rule, part, at, limit })
 
 /** How much of a message there was when its connection ended. */
 export interface Cut {

@@ -17,7 +17,7 @@ export interface Upload {
 
 /** What is asked for. The engine writes the form that its protocol and its connection want. */
 export interface HttpRequest {
-  /** A token, in capitals where it is one of the standard ones. */
+  /** A token without small letters. */
   readonly method: string
   readonly scheme: "http" | "https"
   /** Host, and port where it is not the scheme's own; no user information. */

@@ -26,23 +26,13 @@ export const text: Class = classOf("\\t\\x20-\\x7e\\x80-\\xff")
  */
 export const target: Class = classOf("!$-;=?-~")
 
-/** The first character that is not of the class, without what stands around it; undefined where all are. */
-export const stranger = (value: string, { outside }: Class): string | undefined => {
-  if (!outside.test(value)) return undefined
-  const at = value.search(outside)
-  return `character ${value.charCodeAt(at)} at ${at}`
-}
-
 export const isToken = (value: string): boolean => value !== "" && !token.outside.test(value)
 
-const standard = /^(?:get|head|post|put|delete|connect|options|trace|patch)$/i
+/** No method that is in use has small letters; those of a standard one make another method, or for some servers do not. */
+export const isMethod = (value: string): boolean => isToken(value) && value === value.toUpperCase()
 
-/** A standard method in other letters is another method, which one server takes for the standard one and the next does not. */
-export const isMethod = (value: string): boolean =>
-  isToken(value) && (value === value.toUpperCase() || !standard.test(value))
-
-// A name or IPv4 address as in RFC 3986 (pct-encoded names are refused: no two readers agree on them), or an IPv6 address.
-const host = /^(?:[\w\-.~!$&'()*+,;=]+|\[[\da-f:.]+\])(?::(\d{1,5}))?$/i
+// A name or IPv4 address of the characters that names have in practice, or an IPv6 address.
+const host = /^(?:[\w\-.~]+|\[[\da-f:.]+\])(?::(\d{1,5}))?$/i
 
 /** Host and perhaps port; of a CONNECT, host and port (RFC 9110, 9.3.6). */
 export const isAuthority = (value: string, withPort: boolean): boolean => {

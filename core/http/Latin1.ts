@@ -12,13 +12,12 @@ const most = 4096
 export const portable: Latin1 = (bytes, start, end) => {
   let text = ""
   for (let at = start; at < end; at += most) {
-    text += String.fromCharCode.apply(null, bytes.subarray(at, Math.min(at + most, end)) as unknown as number[])
+    text += String.fromCharCode(...bytes.subarray(at, Math.min(at + most, end)))
   }
   return text
 }
 
-/** Writes a text whose characters were all checked to be bytes; returns where it ends. */
-export const write = (text: string, into: Uint8Array, at: number): number => {
+/** Writes a text whose characters were all checked to be bytes. */
+export const write = (text: string, into: Uint8Array, at: number): void => {
   for (let i = 0; i < text.length; i++) into[at + i] = text.charCodeAt(i)
-  return at + text.length
 }

@@ -136,7 +136,9 @@ describe("a request", () => {
     unit: letters((code) => code > 32 && code < 127 && !'"#<>'.includes(String.fromCharCode(code))),
   })
   const request: fc.Arbitrary<HttpRequest> = fc.record({
-    method: token.filter((text) => !/^(get|head|post|put|delete|connect|options|trace|patch)$/i.test(text)),
+    method: token.map((text) => text.toUpperCase()).filter((text) =>
+      !/^(HEAD|CONNECT|TRACE|POST|PUT|PATCH)$/.test(text)
+    ),
     scheme: fc.constant("http" as const),
     authority: fc.constantFrom("example.com", "a-b.c:8080", "127.0.0.1", "[::1]:1"),
     path: path.map((text) => `/${text}`),
@@ -155,7 +157,7 @@ describe("a request", () => {
         for (let at = 0, i = 0; at < bytes.length;) {
           at += Result.getOrThrow(connection.upload(1, bytes.slice(at, at + sizes[i++ % sizes.length]!)))
         }
-        Result.getOrThrow(connection.finish(1, how === "chunks" ? trailers : []))
+        if (how === "chunks") Result.getOrThrow(connection.finish(1, trailers))
       }
       const read = Reference.readRequest(Lab.text(...connection.takeOutput()))
       assert.deepStrictEqual(read && { ...read, fields: without(read.fields) }, {

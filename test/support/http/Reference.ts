@@ -32,11 +32,6 @@ const mayBecome = {
       : statusLine.test(tail + "HTTP/1.1 200".slice(tail.length)),
   field: (tail: string): boolean =>
     tail === "" || tail === "\r" || new RegExp(`^[${tchar}]+$`).test(tail) || fieldLine.test(tail.replace(/\r$/, "")),
-  chunk: (tail: string): boolean => {
-    const line = tail.replace(/\r$/, "")
-    if (tail.endsWith("\r")) return sizeOf(line) !== undefined
-    return tail === "" || sizeOf(line) !== undefined || (/[\t ]$/.test(tail) && sizeOf(`${tail};`) !== undefined)
-  },
 }
 
 const sizeOf = (line: string): number | undefined => {
@@ -177,15 +172,14 @@ const chunksOf = (input: string, limits: Limits): Chunks => {
   let bytes = ""
   let overhead = 0
   for (;;) {
-    const at = rest.indexOf("\r\n")
-    if (at < 0) {
-      return { bytes, end: rest.length <= limits.maxChunkLineBytes && mayBecome.chunk(rest) ? "more" : "refused" }
-    }
-    const size = sizeOf(rest.slice(0, at))
-    if (size === undefined || at + 2 > limits.maxChunkLineBytes) return { bytes, end: "refused" }
-    overhead = Math.max(0, overhead + at + 4 - 16 - 2 * size)
+    // The line of a chunk is judged when it is whole, and it is whole with the first LF.
+    const at = rest.indexOf("\n")
+    if (at < 0) return { bytes, end: rest.length <= limits.maxChunkLineBytes ? "more" : "refused" }
+    const size = rest[at - 1] === "\r" ? sizeOf(rest.slice(0, at - 1)) : undefined
+    if (size === undefined || at + 1 > limits.maxChunkLineBytes) return { bytes, end: "refused" }
+    overhead = Math.max(0, overhead + at + 3 - 16 - 2 * size)
     if (overhead > limits.maxChunkOverheadBytes) return { bytes, end: "refused" }
-    rest = rest.slice(at + 2)
+    rest = rest.slice(at + 1)
     if (size === 0) break
     bytes += rest.slice(0, size)
     rest = rest.slice(size)
