@@ -13,6 +13,7 @@ import { invalid } from "./HttpRules.ts"
 
 const noEvents: ReadonlyArray<Event> = Object.freeze([])
 const noFields: Fields = Object.freeze([])
+const noOutput: ReadonlyArray<Uint8Array> = Object.freeze([])
 
 export class Http1Connection implements EngineConnection {
   readonly #reader: ResponseReader
@@ -20,7 +21,7 @@ export class Http1Connection implements EngineConnection {
   /** The exchange that is under way, or was when the connection ended. */
   #course: Course | undefined = undefined
   #last: Exchange = 0
-  #output: Array<Uint8Array> = []
+  #output = noOutput
   isRetired = false
 
   constructor(reader: ResponseReader, manner: Manner) {
@@ -44,7 +45,7 @@ export class Http1Connection implements EngineConnection {
     this.#last = exchange
     this.#course = course
     this.#reader.begin(exchange, course)
-    this.#output.push(...course.output)
+    this.#write(course.output)
     return { _tag: "Accepted", exchange }
   }
 
@@ -56,10 +57,10 @@ export class Http1Connection implements EngineConnection {
       return Result.fail(invalid("upload", `at most ${left} bytes`, bytes.length))
     }
     if (left !== undefined) {
-      this.#output.push(bytes)
+      this.#write([bytes])
       course.left = left - bytes.length
       if (course.left === 0) this.#sent(course)
-    } else if (bytes.length > 0) this.#output.push(...encodeChunk(this.#manner.slab, bytes))
+    } else if (bytes.length > 0) this.#write(encodeChunk(this.#manner.slab, bytes))
     return Result.succeed(bytes.length)
   }
 
@@ -69,7 +70,7 @@ export class Http1Connection implements EngineConnection {
     if (course.left !== undefined) return Result.fail(invalid("upload", `${course.left} bytes longer`))
     const end = encodeEnd(this.#manner.slab, trailers)
     if (end instanceof InvalidRequest) return Result.fail(end)
-    this.#output.push(end)
+    this.#write([end])
     return Result.succeed(this.#sent(course))
   }
 
@@ -109,8 +110,12 @@ export class Http1Connection implements EngineConnection {
 
   takeOutput(): ReadonlyArray<Uint8Array> {
     const output = this.#output
-    this.#output = []
+    this.#output = noOutput
     return output
+  }
+
+  #write(output: ReadonlyArray<Uint8Array>): void {
+    this.#output = this.#output === noOutput ? output : [...this.#output, ...output]
   }
 
   /** The exchange, as long as its request can go on. */

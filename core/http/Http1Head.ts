@@ -33,9 +33,11 @@ const LineEnd = 5
 const LastEnd = 6
 const Done = 7
 
-/** The fixed part of a status line: `x` is 0 or 1, and `d` a digit. */
-const statusLine = "HTTP/1.x ddd"
-const statusAt = 9
+/** What a status line begins with; behind it come the minor version, a space and three digits. */
+const version = Uint8Array.from("HTTP/1.", (letter) => letter.charCodeAt(0))
+const minorAt = version.length
+const statusAt = minorAt + 2
+const reasonAt = statusAt + 3
 
 /** Bytes that are kept at least, once any are; and marks that are kept for the next head, of 64 fields. */
 const leastKept = 512
@@ -163,17 +165,18 @@ export class HeadReader {
 
   #status(bytes: Uint8Array, from: number, stop: number, base: number): number | ProtocolFault {
     let at = from
-    for (; at < stop && at - base < statusLine.length; at++) {
+    for (; at < stop && at - base < reasonAt; at++) {
       const place = at - base
-      const wanted = statusLine[place]
       const digit = bytes[at]! - zero
+      if (place < minorAt ? bytes[at] !== version[place] : place === minorAt && digit !== 0 && digit !== 1) {
+        return this.#fault("version", place)
+      }
       // A first digit of 0 would be no class of status at all, and readers differ on what such a message is.
-      const fits = wanted === "d"
-        ? digit >= +(place === statusAt) && digit <= 9
-        : wanted === "x"
-        ? digit === 0 || digit === 1
-        : bytes[at] === statusLine.charCodeAt(place)
-      if (!fits) return this.#fault(place < statusAt - 1 ? "version" : "status-line", place)
+      if (
+        place === minorAt + 1 ? bytes[at] !== 0x20 : place >= statusAt && (digit < +(place === statusAt) || digit > 9)
+      ) {
+        return this.#fault("status-line", place)
+      }
     }
     if (at === stop) return at
     // RFC 9112, 4, wants a space even where no reason follows; many leave it out, and nothing can be misread by that.

@@ -54,7 +54,7 @@ export const encode = (request: HttpRequest, manner: Manner, exchange: Exchange)
   if (length === undefined) head.push("transfer-encoding: chunked\r\n")
   else if (body !== undefined || expectsBody.test(method)) head.push(`content-length: ${length}\r\n`)
   head.push("\r\n")
-  const packed = slab.pack(head)
+  const packed = slab.texts(head)
   if (packed.length > maxHeadBytes) return invalid("head", `at most ${maxHeadBytes} bytes`, packed.length)
   return {
     exchange,
@@ -68,7 +68,7 @@ export const encode = (request: HttpRequest, manner: Manner, exchange: Exchange)
       ? [packed]
       : whole.length > together
       ? [packed, whole]
-      : [slab.pack([packed, whole])],
+      : [slab.join([packed, whole])],
   }
 }
 
@@ -81,8 +81,8 @@ const expectsBody = /^(?:POST|PUT|PATCH)$/
 
 /** Bytes of an upload as one chunk; at least one of them, since a chunk of none would be the end. */
 export const encodeChunk = (slab: Slab, bytes: Uint8Array): ReadonlyArray<Uint8Array> => {
-  const line = `${bytes.length.toString(16)}\r\n`
-  return bytes.length > together ? [slab.pack([line]), bytes, slab.pack(["\r\n"])] : [slab.pack([line, bytes, "\r\n"])]
+  const parts = [slab.texts([bytes.length.toString(16), "\r\n"]), bytes, slab.texts(["\r\n"])]
+  return bytes.length > together ? parts : [slab.join(parts)]
 }
 
 /** The end of a chunked body, with its trailers. */
@@ -94,5 +94,5 @@ export const encodeEnd = (slab: Slab, trailers: Fields): Uint8Array | InvalidReq
     end.push(name, ": ", value, "\r\n")
   }
   end.push("\r\n")
-  return slab.pack(end)
+  return slab.texts(end)
 }

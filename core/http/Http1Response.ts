@@ -14,7 +14,8 @@ import type { Latin1 } from "./Latin1.ts"
 
 export type ResponseLimits = HeadLimits & ChunkLimits & Complete<HttpLimits>
 
-const none: Fields = Object.freeze([])
+const noFields: Fields = Object.freeze([])
+const noEvents: Array<Event> = []
 
 export class ResponseReader implements BodySink {
   readonly #limits: ResponseLimits
@@ -28,7 +29,7 @@ export class ResponseReader implements BodySink {
   #received = 0
   /** Whether the peer keeps the connection, once the response has ended. */
   persists = false
-  #events: Array<Event> = []
+  #events = noEvents
 
   constructor(limits: ResponseLimits, latin1: Latin1) {
     this.#limits = limits
@@ -65,7 +66,7 @@ export class ResponseReader implements BodySink {
     this.#events = events
     let at: number | ProtocolFault = from
     while (!this.isIdle && typeof at === "number" && at < bytes.length) at = this.#step(bytes, at)
-    this.#events = []
+    this.#events = noEvents
     return at
   }
 
@@ -107,7 +108,7 @@ export class ResponseReader implements BodySink {
     }
     const to = Math.min(bytes.length, from + this.#length - this.#received)
     this.data(from === 0 && to === bytes.length ? bytes : bytes.subarray(from, to))
-    if (this.#received === this.#length) this.#end(none)
+    if (this.#received === this.#length) this.#end(noFields)
     return to
   }
 
@@ -136,7 +137,7 @@ export class ResponseReader implements BodySink {
     this.#events.push({ _tag: "Head", exchange, head, length: known })
     if (isSwitch) this.#events.push({ _tag: "Switched", exchange, surplus: bytes.subarray(next) })
     else if (body === "chunked") this.#chunks.begin()
-    else if (length === 0) this.#end(none)
+    else if (length === 0) this.#end(noFields)
     return isSwitch ? bytes.length : next
   }
 

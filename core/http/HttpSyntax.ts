@@ -32,14 +32,15 @@ export const isToken = (value: string): boolean => value !== "" && !token.outsid
 export const isMethod = (value: string): boolean => isToken(value) && value === value.toUpperCase()
 
 // A name or IPv4 address of the characters that names have in practice, or an IPv6 address.
-const host = /^(?:[\w\-.~]+|\[[\da-f:.]+\])(?::(\d{1,5}))?$/i
+const host = /^(?:[\w\-.~]+|\[[\da-f:.]+\])(?::\d{1,5})?$/i
 
 /** Host and perhaps port; of a CONNECT, host and port (RFC 9110, 9.3.6). */
 export const isAuthority = (value: string, withPort: boolean): boolean => {
-  const found = host.exec(value)
-  if (found === null) return false
-  const port = found[1]
-  return port === undefined ? !withPort : +port > 0 && +port < 65_536
+  if (!host.test(value)) return false
+  const colon = value.lastIndexOf(":")
+  if (colon < 0 || value.endsWith("]")) return !withPort
+  const port = +value.slice(colon + 1)
+  return port > 0 && port < 65_536
 }
 
 // From a character that is no blank to the last one such before a comma.
@@ -47,7 +48,8 @@ const element = /[^\t ,](?:[^,]*[^\t ,])?/g
 
 /** The elements of a list in lower case, added to `all`; empty ones do not count (RFC 9110, 5.6.1.2). */
 export const addElements = (all: Array<string>, list: string): void => {
-  for (const each of list.toLowerCase().match(element) ?? []) all.push(each)
+  if (isToken(list)) all.push(list.toLowerCase())
+  else for (const each of list.toLowerCase().match(element) ?? []) all.push(each)
 }
 
 /**

@@ -11,22 +11,31 @@ export class Slab {
   #slab = new Uint8Array(0)
   #from = 0
 
-  /** The parts behind each other; texts are of characters that are one byte each. */
-  pack(parts: ReadonlyArray<string | Uint8Array>): Uint8Array {
-    let length = 0
-    for (const part of parts) length += part.length
-    const all = this.#take(length)
+  /** Texts behind each other, of characters that are one byte each. */
+  texts(parts: ReadonlyArray<string>): Uint8Array {
+    const all = this.take(lengthOf(parts))
     let at = 0
     // Part by part: reading the characters of texts that were joined just before costs twice as much.
     for (const part of parts) {
-      if (typeof part === "string") Latin1.write(part, all, at)
-      else all.set(part, at)
+      Latin1.write(part, all, at)
       at += part.length
     }
     return all
   }
 
-  #take(length: number): Uint8Array {
+  /** Pieces behind each other. */
+  join(parts: ReadonlyArray<Uint8Array>): Uint8Array {
+    const all = this.take(lengthOf(parts))
+    let at = 0
+    for (const part of parts) {
+      all.set(part, at)
+      at += part.length
+    }
+    return all
+  }
+
+  /** Room that nobody else has. */
+  take(length: number): Uint8Array {
     if (length > most) return new Uint8Array(length)
     if (this.#from + length > this.#slab.length) {
       this.#slab = new Uint8Array(slabBytes)
@@ -34,4 +43,10 @@ export class Slab {
     }
     return this.#slab.subarray(this.#from, this.#from += length)
   }
+}
+
+const lengthOf = (parts: ReadonlyArray<{ readonly length: number }>): number => {
+  let length = 0
+  for (const part of parts) length += part.length
+  return length
 }
