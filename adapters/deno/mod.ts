@@ -1,3 +1,4 @@
 /** holdfast on Deno: what the platform supplies. */
 export * as Exchange from "./Exchange.ts"
+export * as Latin1 from "./Latin1.ts"
 export * as Serve from "./Serve.ts"

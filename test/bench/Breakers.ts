@@ -72,7 +72,9 @@ export const calls: Readonly<
     return () => both.execute(work)
   },
   "opossum": async (work) => {
-    const circuit = await opossum(() => Promise.resolve(work()), { capacity: permits })
+    const circuit = await opossum(() => Promise.resolve(work()), {
+      capacity: permits,
+    })
     return () => circuit.fire()
   },
   "opossum with a time limit": async (work) => {

@@ -31,12 +31,22 @@ export const effects = (open: OpenEffect, kind: Kind = {}): Gather => async (per
   const tenants = kind.tenants ?? 1
   const bulkhead = await open(permits)
   const held = Effect.runSync(Deferred.make<void>())
-  for (let i = 0; i < permits; i++) Effect.runFork(bulkhead.run(holder, Deferred.await(held)))
-  const { atNanos, clock } = await Effect.runPromise(Deadline.after("1 minute"))
+  for (let i = 0; i < permits; i++) {
+    Effect.runFork(bulkhead.run(holder, Deferred.await(held)))
+  }
+  const { atNanos, clock } = await Effect.runPromise(
+    Deadline.after("1 minute"),
+  )
   const queue = (n: number, served: () => void): void => {
     const work = Effect.sync(served)
-    const key = (i: number) => ({ tenant: `tenant-${i}`, provider: "provider" })
-    const calls = Array.from({ length: tenants }, (_, i) => bulkhead.run(key(i), work))
+    const key = (i: number) => ({
+      tenant: `tenant-${i}`,
+      provider: "provider",
+    })
+    const calls = Array.from(
+      { length: tenants },
+      (_, i) => bulkhead.run(key(i), work),
+    )
     for (let i = 0; i < n; i++) {
       const call = calls[i % tenants] ?? work
       if (kind.deadlines !== true) Effect.runFork(call)
@@ -46,7 +56,10 @@ export const effects = (open: OpenEffect, kind: Kind = {}): Gather => async (per
       }
     }
   }
-  return { queue, open: () => void Effect.runFork(Deferred.succeed(held, undefined)) }
+  return {
+    queue,
+    open: () => void Effect.runFork(Deferred.succeed(held, undefined)),
+  }
 }
 
 export const promises = (open: OpenPromise): Gather => async (permits) => {
@@ -76,7 +89,11 @@ export const bare: Gather = (permits) => {
 }
 
 /** Nanoseconds a waiter, of queueing and of being served until the last body ran. */
-export const cost = async (gather: Gather, permits: number, n: number): Promise<number> => {
+export const cost = async (
+  gather: Gather,
+  permits: number,
+  n: number,
+): Promise<number> => {
   const crowd = await gather(permits)
   await settled()
   const served = countdown(n)
@@ -91,7 +108,11 @@ export const cost = async (gather: Gather, permits: number, n: number): Promise<
 }
 
 /** The longest turn of the loop in milliseconds, from letting them in until the last of `n` was served. */
-export const longestTurn = async (gather: Gather, permits: number, n: number): Promise<number> => {
+export const longestTurn = async (
+  gather: Gather,
+  permits: number,
+  n: number,
+): Promise<number> => {
   const crowd = await gather(permits)
   await settled()
   const served = countdown(n)
@@ -118,7 +139,11 @@ export const longestTurn = async (gather: Gather, permits: number, n: number): P
 }
 
 /** Bytes of heap that one of `n` waiters keeps. */
-export const bytes = async (gather: Gather, permits: number, n: number): Promise<number> => {
+export const bytes = async (
+  gather: Gather,
+  permits: number,
+  n: number,
+): Promise<number> => {
   const crowd = await gather(permits)
   await settled()
   const before = await heap()

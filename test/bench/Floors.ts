@@ -328,7 +328,10 @@ export class Guard {
 }
 
 /** The lease floor with a breaker check: one exit finalizer over what a {@link Guard} keeps. */
-export const guarded = <A, E, R>(guard: Guard, work: Effect.Effect<A, E, R>): Effect.Effect<A, E | "shut", R> =>
+export const guarded = <A, E, R>(
+  guard: Guard,
+  work: Effect.Effect<A, E, R>,
+): Effect.Effect<A, E | "shut", R> =>
   Effect.suspend(() => {
     let held = false
     return Effect.onExitPrimitive(
@@ -348,7 +351,10 @@ export const guarded = <A, E, R>(guard: Guard, work: Effect.Effect<A, E, R>): Ef
   })
 
 /** The same as an async function. */
-export const guardedPromise = (guard: Guard, work: () => void | Promise<void>) => async (): Promise<void> => {
+export const guardedPromise = (guard: Guard, work: () => void | Promise<void>) =>
+async (): Promise<
+  void
+> => {
   if (guard.isShut) throw new Error("shut")
   guard.free--
   try {

@@ -4,7 +4,7 @@ import type { Group, Row } from "./Row.ts"
 
 export interface Goal {
   readonly group: Group
-  /** `holdfast Admission` if left out. */
+  /** Whose figure it is; the Admission's if left out. */
   readonly subject?: string
   readonly case: string
   readonly of: "ratioHigh" | "growthHigh" | "figureHigh" | "figure" | "bytes"
@@ -38,7 +38,14 @@ const growth = (group: Group) => (name: string): Goal => (
 )
 const idle = "memory of an idle tenant, of 1,000,000"
 const bytes = (group: Group, most: number, subject: string = Holdfast.name) => (name: string): Goal => (
-  { group, subject, case: name, of: "bytes", most, says: `at most ${most.toLocaleString("en-US")} B` }
+  {
+    group,
+    subject,
+    case: name,
+    of: "bytes",
+    most,
+    says: `at most ${most.toLocaleString("en-US")} B`,
+  }
 )
 const exactly = (name: string): Goal => ({
   group: "G",
@@ -48,6 +55,9 @@ const exactly = (name: string): Goal => ({
   most: 74,
   says: "exactly 74",
 })
+
+const http1 = { group: "H", subject: "holdfast http1" } as const
+const longer = ["10", "100", "1,000", "10,000", "100,000"].map((n) => `codec alone, ${n} requests a connection`)
 
 export const goals: ReadonlyArray<Goal> = [
   ratio("A", 1.4)("run, tenant and provider"),
@@ -71,14 +81,18 @@ export const goals: ReadonlyArray<Goal> = [
     says: "at most 25 ms",
   },
   ratio("C", 1.5)("100,000 tenants, one waiter each"),
-  bytes("C", 1_150)("memory of 50,000 waiters of as many tenants, with deadlines"),
+  bytes("C", 1_150)(
+    "memory of 50,000 waiters of as many tenants, with deadlines",
+  ),
   bytes("C", 0)(idle),
   bytes("C", 0, Holdfast.gate)(idle),
   ...cancels.map(ratio("D", 1.5)),
   ...cancels.slice(1).map(growth("D")),
   ratio("F", 2.5, Holdfast.gate)("run"),
   ratio("F", 1.5, Holdfast.gate)("tryEnter and settle, in one scope"),
-  ...["run, full", "tryEnter, full", "run, open", "tryEnter, open"].map((verb) => `refused by ${verb}`)
+  ...["run, full", "tryEnter, full", "run, open", "tryEnter, open"].map((
+    verb,
+  ) => `refused by ${verb}`)
     .map(ratio("F", 1.6, Holdfast.gate)),
   exactly("served of a flood of 10,000 before the tenth of the other tenant"),
   exactly("served of a flood of 10,000 before the tenth of the other provider"),
@@ -90,6 +104,29 @@ export const goals: ReadonlyArray<Goal> = [
     most: 0.55,
     says: "0.50 +- 0.05",
   },
+  {
+    ...http1,
+    case: "CPU a request, 64 connections",
+    of: "ratioHigh",
+    most: 1.25,
+    says: "at most 1.25 x the minimal parser",
+  },
+  {
+    ...http1,
+    case: "share of the CPU of undici dispatch",
+    of: "figureHigh",
+    most: 0.9,
+    says: "at most 0.9",
+  },
+  {
+    ...http1,
+    case: "share of the requests of raw sockets",
+    of: "figure",
+    least: 0.85,
+    most: Infinity,
+    says: "at least 0.85",
+  },
+  ...longer.map((name): Goal => ({ ...growth("H")(name), ...http1 })),
   bytes("I", 4_000)("gzip over the same parts of Effect"),
   bytes("I", 18_000, Holdfast.all)("gzip over the same parts of Effect"),
   ratio("I", 1.1)("import, over the same parts of Effect"),
@@ -103,7 +140,8 @@ export const measured = (
   runtime: string,
 ): number | undefined =>
   rows.find((row) =>
-    row.group === goal.group && row.subject === (goal.subject ?? Holdfast.name) &&
+    row.group === goal.group &&
+    row.subject === (goal.subject ?? Holdfast.name) &&
     row.case === goal.case && row.runtime === runtime
   )?.[goal.of]
 

@@ -40,7 +40,9 @@ export const alternate = async (
   for (let round = -1; round < rounds; round++) {
     for (const run of round % 2 === 0 ? runs : runs.toReversed()) {
       const { budgetMillis } = run.pair
-      if (budgetMillis !== undefined && (round < 0 || run.spent > budgetMillis)) continue
+      if (
+        budgetMillis !== undefined && (round < 0 || run.spent > budgetMillis)
+      ) continue
       const started = performance.now()
       const [value, floor] = await once(run.pair)
       run.spent += performance.now() - started

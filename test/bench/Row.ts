@@ -2,7 +2,7 @@
 import { high, median } from "./Interval.ts"
 import type { Sample } from "./Rounds.ts"
 
-export const groups = ["A", "B", "C", "D", "F", "G", "I"] as const
+export const groups = ["A", "B", "C", "D", "F", "G", "H", "I"] as const
 export type Group = typeof groups[number]
 export const runtimes = ["node", "deno", "bun"] as const
 export type Runtime = typeof runtimes[number]
@@ -48,7 +48,8 @@ export const figures = (
     const before = smaller.sample.ratios[i]
     return before === undefined ? [] : [(ratio / before) ** (1 / decades)]
   })
-  const growth = (median(sample.values) / median(smaller.sample.values)) ** (1 / decades)
+  const growth = (median(sample.values) / median(smaller.sample.values)) **
+    (1 / decades)
   return { ...own, growth, growthHigh: high(growths) }
 }
 

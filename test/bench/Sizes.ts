@@ -33,27 +33,44 @@ export const measure = async <G>(plan: Plan<G>, emit: Emit): Promise<void> => {
   const last = new Map<Subject<G>, Seen>()
   for (const n of plan.sizes) {
     const here = plan.subjects.filter((subject) => n <= (subject.most ?? n) && bearable(last.get(subject), n))
-    const samples = await alternate(here.map((subject) => pairOf(plan, subject, n)))
+    const samples = await alternate(
+      here.map((subject) => pairOf(plan, subject, n)),
+    )
     here.forEach((subject, i) => {
       const sample = samples[i]
       if (sample === undefined) return
       const before = last.get(subject)
       const smaller = before && { sample: before.sample, factor: n / before.n }
-      const { ratioToFloor, ratioHigh, growthHigh, ...own } = figures(sample, smaller)
+      const { ratioToFloor, ratioHigh, growthHigh, ...own } = figures(
+        sample,
+        smaller,
+      )
       const ratios = subject.kind === "floor" ? {} : { ratioToFloor, ratioHigh, growthHigh }
       const name = `${plan.label(n)}${subject.variant ?? ""}`
-      emit({ group: plan.group, subject: subject.name, case: name, ...own, ...ratios })
+      emit({
+        group: plan.group,
+        subject: subject.name,
+        case: name,
+        ...own,
+        ...ratios,
+      })
       last.set(subject, { n, sample })
     })
   }
 }
 
-const pairOf = <G>({ cost }: Plan<G>, { kind, gather, floor }: Subject<G>, n: number): Pair => {
+const pairOf = <G>(
+  { cost }: Plan<G>,
+  { kind, gather, floor }: Subject<G>,
+  n: number,
+): Pair => {
   const size = n >= 40_000 ? 0 : n >= 10_000 ? 1 : 2
   const turns = { subject: () => cost(gather, n), floor: () => cost(floor, n) }
-  return kind === "judged"
-    ? { ...turns, slices: [3, 11, 15][size] ?? 1 }
-    : { ...turns, slices: [1, 3, 5][size] ?? 1, ...(kind === "peer" && { budgetMillis: 3000 }) }
+  return kind === "judged" ? { ...turns, slices: [3, 11, 15][size] ?? 1 } : {
+    ...turns,
+    slices: [1, 3, 5][size] ?? 1,
+    ...(kind === "peer" && { budgetMillis: 3000 }),
+  }
 }
 
 /** A peer is left out where a turn would take more than four seconds if its cost an operation grew as the size does. */

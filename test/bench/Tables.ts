@@ -10,6 +10,7 @@ const titles: Readonly<Record<Group, string>> = {
   D: "Cancelled: cost of a waiter that leaves the line",
   F: "Guarded: a breaker and a bulkhead around a call, and the price of a refusal",
   G: "Fairness: who is served",
+  H: "HTTP/1.1: what a request costs the client's process",
   I: "Bundled: gzip over Effect alone, and what an import costs",
 }
 
@@ -55,7 +56,13 @@ export const goals = (rows: ReadonlyArray<Row>): string => {
       if (Goals.reached(goal, value)) good++
       return `${show(value)} ${Goals.reached(goal, value) ? "reached" : "NOT reached"}`
     })
-    body.push([goal.group, goal.subject ?? Holdfast.name, goal.case, goal.says, ...cells])
+    body.push([
+      goal.group,
+      goal.subject ?? Holdfast.name,
+      goal.case,
+      goal.says,
+      ...cells,
+    ])
   }
   const head = ["group", "subject", "case", "goal", ...runtimes]
   return `## Goals, by the upper end of the 95 % interval\n\n${table(head, body)}\n\n${good} of ${count} reached`

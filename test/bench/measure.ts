@@ -12,6 +12,7 @@ const files: Readonly<
   D: () => import("./groups/Cancelled.ts"),
   F: () => import("./groups/Guarded.ts"),
   G: () => import("./groups/Fairness.ts"),
+  H: () => import("./groups/Http1.ts"),
   I: () => import("./groups/Bundled.ts"),
 }
 

@@ -16,8 +16,15 @@ import { alternate, type Measure, type Pair } from "../Rounds.ts"
 import { type Emit, figures } from "../Row.ts"
 
 interface Esbuild {
-  readonly build: (options: object) => Promise<{ readonly outputFiles: ReadonlyArray<{ readonly text: string }> }>
-  readonly transform: (code: string, options: object) => Promise<{ readonly code: string }>
+  readonly build: (
+    options: object,
+  ) => Promise<
+    { readonly outputFiles: ReadonlyArray<{ readonly text: string }> }
+  >
+  readonly transform: (
+    code: string,
+    options: object,
+  ) => Promise<{ readonly code: string }>
 }
 
 const here = fileURLToPath(new URL("../", import.meta.url))
@@ -36,7 +43,9 @@ const peers: Readonly<Record<string, string>> = {
       `Effect.flatMap(Pool.make({ acquire: Effect.succeed({}), size: 1 }), (p) => Pool.use(p, () => Effect.void))`,
     ),
   "Effect RcMap": `import * as RcMap from "effect/RcMap"\n` +
-    inScope(`Effect.flatMap(RcMap.make({ lookup: () => Effect.succeed(1) }), (m) => RcMap.get(m, "k"))`),
+    inScope(
+      `Effect.flatMap(RcMap.make({ lookup: () => Effect.succeed(1) }), (m) => RcMap.get(m, "k"))`,
+    ),
   "Effect CircuitBreaker": `import * as CircuitBreaker from "effect/persistence/CircuitBreaker"\n` +
     inScope(
       `Effect.provide(Effect.flatMap(CircuitBreaker.make({ tripPolicy: CircuitBreaker.consecutive(1), ` +
@@ -53,9 +62,13 @@ const others: Readonly<Record<string, string>> = {
 const core = "../../core"
 const ours: Readonly<Record<string, string>> = {
   [Holdfast.name]: `import * as Admission from "${core}/Admission.ts"\n` +
-    inScope(`Effect.flatMap(Admission.make({ maxRunning: 1 }), (a) => a.run({ tenant: "k" })(Effect.void))`),
+    inScope(
+      `Effect.flatMap(Admission.make({ maxRunning: 1 }), (a) => a.run({ tenant: "k" })(Effect.void))`,
+    ),
   [Holdfast.gate]: `import * as ProviderGate from "${core}/ProviderGate.ts"\n` +
-    inScope(`Effect.flatMap(ProviderGate.make({}), (gate) => gate.run({ tenant: "k" }, Effect.void))`),
+    inScope(
+      `Effect.flatMap(ProviderGate.make({}), (gate) => gate.run({ tenant: "k" }, Effect.void))`,
+    ),
   [Holdfast.all]: `export * from "${core}/mod.ts"`,
 }
 
@@ -82,7 +95,13 @@ const minified = (code: string): Promise<number> => bundle(code, { minify: true 
 const overItsParts = async (code: string): Promise<number> => {
   const { transform } = await load<Esbuild>("esbuild")
   const weigh = async (parts: ReadonlyArray<string>): Promise<number> =>
-    gzip((await transform(parts.join("\n"), { minify: true, format: "esm", treeShaking: false })).code)
+    gzip(
+      (await transform(parts.join("\n"), {
+        minify: true,
+        format: "esm",
+        treeShaking: false,
+      })).code,
+    )
   const parts = (await bundle(code)).split(/^(?=\/\/ \S+$)/m)
   const effects = parts.filter((part) => /^\/\/ \S*node_modules\/effect\//.test(part))
   return await weigh(parts) - await weigh(effects)
@@ -96,16 +115,24 @@ const sizes = async (emit: Emit): Promise<void> => {
     row(name, "gzip over Effect alone", await minified(effect + code) - alone)
   }
   for (const [name, code] of Object.entries(ours)) {
-    row(name, "gzip over the same parts of Effect", await overItsParts(effect + code))
+    row(
+      name,
+      "gzip over the same parts of Effect",
+      await overItsParts(effect + code),
+    )
   }
-  for (const [name, code] of Object.entries(others)) row(name, "gzip", await minified(code))
+  for (const [name, code] of Object.entries(others)) {
+    row(name, "gzip", await minified(code))
+  }
 }
 
 /** Nanoseconds that a fresh process takes to import a file, where nothing of it was imported before. */
 const importing = (file: string): Measure => () => {
   const program = `const began = performance.now(); await import(${JSON.stringify(file)}); ` +
     `process.stdout.write(String(performance.now() - began)); process.exit(0)`
-  const millis = Number(execFileSync(process.execPath, ["--input-type=module", "-e", program]))
+  const millis = Number(
+    execFileSync(process.execPath, ["--input-type=module", "-e", program]),
+  )
   return Promise.resolve(millis * 1e6)
 }
 
@@ -113,16 +140,32 @@ const imports = async (emit: Emit): Promise<void> => {
   mkdirSync(folder, { recursive: true })
   const pairs: Array<Pair> = []
   for (const [name, code] of Object.entries(ours)) {
-    const whole = await bundle(effect + code, { external: ["effect", "effect/*"] })
-    const modules = new Set([...whole.matchAll(/from "(effect\/[^"]+)"/g)].map(([, module]) => module!))
+    const whole = await bundle(effect + code, {
+      external: ["effect", "effect/*"],
+    })
+    const modules = new Set(
+      [...whole.matchAll(/from "(effect\/[^"]+)"/g)].map(([, module]) => module!),
+    )
     const file = `${folder}/${name.replace(/\W+/g, "-")}`
     writeFileSync(`${file}.mjs`, whole)
-    writeFileSync(`${file}.effect.mjs`, [...modules].map((module) => `import "${module}"\n`).join(""))
-    pairs.push({ subject: importing(`${file}.mjs`), floor: importing(`${file}.effect.mjs`), slices: 3 })
+    writeFileSync(
+      `${file}.effect.mjs`,
+      [...modules].map((module) => `import "${module}"\n`).join(""),
+    )
+    pairs.push({
+      subject: importing(`${file}.mjs`),
+      floor: importing(`${file}.effect.mjs`),
+      slices: 3,
+    })
   }
   const samples = await alternate(pairs)
   Object.keys(ours).forEach((subject, i) =>
-    emit({ group: "I", subject, case: "import, over the same parts of Effect", ...figures(samples[i]!) })
+    emit({
+      group: "I",
+      subject,
+      case: "import, over the same parts of Effect",
+      ...figures(samples[i]!),
+    })
   )
 }
 

@@ -135,13 +135,23 @@ type Subject = Sizes.Subject<Gather>
 const lease = effects(leaseFloor)
 const abort = promises(abortFloor)
 const subjects = [
-  { name: Holdfast.name, kind: "judged", gather: effects(Holdfast.open), floor: lease },
+  {
+    name: Holdfast.name,
+    kind: "judged",
+    gather: effects(Holdfast.open),
+    floor: lease,
+  },
   ...Object.entries(effectPeers).map(([name, open]): Subject => (
     { name, kind: "peer", gather: effects(open), floor: lease }
   )),
   ...Object.entries(promisePeers).filter(([name]) => name === "p-queue" || name === "cockatiel bulkhead")
     .map(([name, open]): Subject => (
-      { name, kind: "peer", gather: promises(open, name !== "p-queue"), floor: abort }
+      {
+        name,
+        kind: "peer",
+        gather: promises(open, name !== "p-queue"),
+        floor: abort,
+      }
     )),
   { name: "limit", kind: "floor", gather: bare, floor: lease },
   { name: "abort floor", kind: "floor", gather: abort, floor: lease },
@@ -153,5 +163,11 @@ export const measure = async (emit: Emit): Promise<void> => {
     for (const { gather } of subjects) await cost(gather, 1000)
   }
   const label = (n: number): string => `cancel half of ${n.toLocaleString("en-US")}`
-  await Sizes.measure({ group: "D", sizes: [1000, 10_000, 40_000], label, cost, subjects }, emit)
+  await Sizes.measure({
+    group: "D",
+    sizes: [1000, 10_000, 40_000],
+    label,
+    cost,
+    subjects,
+  }, emit)
 }

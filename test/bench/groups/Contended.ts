@@ -39,7 +39,12 @@ const effectful = Object.entries(effectPeers).map(([name, open]): Subject => (
 const others = Object.entries(promisePeers).map(([name, open]): Subject => (
   { name, kind: "peer", gather: promises(open), floor: promised }
 ))
-const floor: Subject = { name: "lease floor", kind: "floor", gather: lease, floor: lease }
+const floor: Subject = {
+  name: "lease floor",
+  kind: "floor",
+  gather: lease,
+  floor: lease,
+}
 const floors: ReadonlyArray<Subject> = [
   { name: "limit", kind: "floor", gather: bare, floor: lease },
   { name: "promise floor", kind: "floor", gather: promised, floor: lease },
@@ -72,18 +77,43 @@ const turns = async (emit: Emit): Promise<void> => {
     const { values = [], ratios = [] } = samples[i] ?? {}
     const ratio = kind === "floor" ? {} : { ratioToFloor: median(ratios), ratioHigh: high(ratios) }
     const label = `longest turn in ms while ${number(n)} drain${variant ?? ""}`
-    emit({ group: "B", subject: name, case: label, figure: median(values), figureHigh: high(values), ...ratio })
+    emit({
+      group: "B",
+      subject: name,
+      case: label,
+      figure: median(values),
+      figureHigh: high(values),
+      ...ratio,
+    })
   })
 }
 
 const memory = async (emit: Emit): Promise<void> => {
   const n = 50_000
-  const deadlines: Subject = { ...floor, variant: " with deadlines", gather: leaseWithDeadlines }
-  for (const { name, variant, gather } of [floor, deadlines, plain, manyTenants, withDeadlines, ...effectful]) {
+  const deadlines: Subject = {
+    ...floor,
+    variant: " with deadlines",
+    gather: leaseWithDeadlines,
+  }
+  for (
+    const { name, variant, gather } of [
+      floor,
+      deadlines,
+      plain,
+      manyTenants,
+      withDeadlines,
+      ...effectful,
+    ]
+  ) {
     const seen: Array<number> = []
     for (let i = 0; i < 3; i++) seen.push(await bytes(gather, permits, n))
     const label = `memory of ${number(n)} waiters${variant ?? ""}`
-    emit({ group: "B", subject: name, case: label, bytes: Math.round(median(seen)) })
+    emit({
+      group: "B",
+      subject: name,
+      case: label,
+      bytes: Math.round(median(seen)),
+    })
   }
 }
 
@@ -92,13 +122,23 @@ const trimmed = (subject: Subject): Subject =>
   subject === plain || subject === floor ? subject : { ...subject, most: 10_000 }
 
 export const measure = async (emit: Emit, onNode: boolean): Promise<void> => {
-  const whole = [plain, manyTenants, withDeadlines, ...effectful, ...others, ...floors]
+  const whole = [
+    plain,
+    manyTenants,
+    withDeadlines,
+    ...effectful,
+    ...others,
+    ...floors,
+  ]
   const all = onNode ? whole : whole.map(trimmed)
   for (let i = 0; i < 5; i++) {
     for (const { gather } of all) await cost(gather, permits, 1000)
   }
   await Sizes.measure(lines(permits, [1000, 10_000, 100_000], all), emit)
-  await Sizes.measure(lines(1, [1000, 10_000], [plain, ...effectful, floor]), emit)
+  await Sizes.measure(
+    lines(1, [1000, 10_000], [plain, ...effectful, floor]),
+    emit,
+  )
   if (!onNode) return
   await turns(emit)
   await memory(emit)

@@ -16,12 +16,19 @@ const key = { tenant: "tenant", provider: "provider" }
 const uncontended = (subject: string, work: Loop, floor?: Loop): Case => (
   { subject, case: "uncontended", work, ...(floor && { floor }) }
 )
-const holdfast = (name: string, work: Loop, floor: Loop): Case => ({ subject: Holdfast.name, case: name, work, floor })
+const holdfast = (name: string, work: Loop, floor: Loop): Case => ({
+  subject: Holdfast.name,
+  case: name,
+  work,
+  floor,
+})
 
 const lease = new LeaseFloor(permits)
 const leaseFloor = again(lease.run(work))
 const leaseAnew = inFiber(() => lease.run(work))
-const refusalFloor = again(Effect.catch(new LeaseFloor(0).runOrRefuse(work), () => Effect.void))
+const refusalFloor = again(
+  Effect.catch(new LeaseFloor(0).runOrRefuse(work), () => Effect.void),
+)
 const promise = new PromiseFloor(permits)
 const promiseFloor = inLoop(() => promise.run(body))
 const limit = new Limit(permits)
@@ -41,32 +48,60 @@ const runs = async (): Promise<ReadonlyArray<Case>> => {
   const urgent = admission.run({ ...key, priority: "control" })(work)
   const withDeadline: Loop = (n) => {
     let i = 0
-    const calls = Effect.whileLoop({ while: () => i++ < n, body: always(urgent), step: () => {} })
+    const calls = Effect.whileLoop({
+      while: () => i++ < n,
+      body: always(urgent),
+      step: () => {},
+    })
     return Effect.runPromise(Deadline.provide(deadline)(calls))
   }
   const cases = [
-    holdfast("run, tenant and provider", again(admission.run(key)(work)), leaseFloor),
+    holdfast(
+      "run, tenant and provider",
+      again(admission.run(key)(work)),
+      leaseFloor,
+    ),
     holdfast("run, priority and deadline", withDeadline, leaseFloor),
-    holdfast("run, a new ask each time", inFiber(() => admission.run({ ...key })(work)), leaseAnew),
+    holdfast(
+      "run, a new ask each time",
+      inFiber(() => admission.run({ ...key })(work)),
+      leaseAnew,
+    ),
     uncontended("any effect", again(work)),
     uncontended("lease floor", leaseFloor),
     uncontended("lease floor, made each time", leaseAnew),
   ]
   for (const [subject, open] of Object.entries(effectPeers)) {
-    cases.push(uncontended(subject, again((await open(permits)).run(key, work)), leaseFloor))
+    cases.push(
+      uncontended(
+        subject,
+        again((await open(permits)).run(key, work)),
+        leaseFloor,
+      ),
+    )
   }
   return cases
 }
 
 const scopesAndRefusals = async (): Promise<ReadonlyArray<Case>> => {
   const admission = await Holdfast.make({ maxRunning: permits })
-  const full = await Holdfast.make({ maxRunning: 1, maxQueued: 0, maxQueuedPerTenant: 0 })
+  const full = await Holdfast.make({
+    maxRunning: 1,
+    maxQueued: 0,
+    maxQueuedPerTenant: 0,
+  })
   const scope = Scope.makeUnsafe()
   await Effect.runPromise(Scope.provide(full.enter(key), scope))
   const refusedRun = Effect.catch(full.run(key)(work), () => Effect.void)
-  const refusedTry = Effect.catch(full.tryEnter(key), () => Effect.void).pipe(Scope.provide(scope))
-  const entered = Effect.scoped(Effect.flatMap(admission.enter(key), () => work))
-  const tried = Effect.scoped(Effect.flatMap(admission.tryEnter(key), () => work))
+  const refusedTry = Effect.catch(full.tryEnter(key), () => Effect.void).pipe(
+    Scope.provide(scope),
+  )
+  const entered = Effect.scoped(
+    Effect.flatMap(admission.enter(key), () => work),
+  )
+  const tried = Effect.scoped(
+    Effect.flatMap(admission.tryEnter(key), () => work),
+  )
   return [
     holdfast("enter in a scope", again(entered), leaseFloor),
     holdfast("tryEnter in a scope", again(tried), leaseFloor),
@@ -77,7 +112,10 @@ const scopesAndRefusals = async (): Promise<ReadonlyArray<Case>> => {
 }
 
 const promised = async (): Promise<ReadonlyArray<Case>> => {
-  const cases = [uncontended("limit", bare), uncontended("promise floor", promiseFloor)]
+  const cases = [
+    uncontended("limit", bare),
+    uncontended("promise floor", promiseFloor),
+  ]
   for (const [subject, open] of Object.entries({ ...promisePeers, opossum })) {
     const { run } = await open(permits)
     cases.push(uncontended(subject, inLoop(() => run(body)), promiseFloor))
@@ -90,7 +128,13 @@ export const measure = async (emit: Emit): Promise<void> => {
   const theirs = first.at(-1)?.ratios ?? []
   const shares = (first[0]?.ratios ?? []).map((ratio, i) => ratio / (theirs[i] ?? NaN))
   const name = "share of the time of PartitionedSemaphore"
-  emit({ group: "A", subject: Holdfast.name, case: name, figure: median(shares), figureHigh: high(shares) })
+  emit({
+    group: "A",
+    subject: Holdfast.name,
+    case: name,
+    figure: median(shares),
+    figureHigh: high(shares),
+  })
   await stage(emit, "A", await scopesAndRefusals(), leaseFloor)
   await stage(emit, "A", await promised(), leaseFloor)
 }

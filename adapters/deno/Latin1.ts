@@ -1,0 +1,2 @@
+/** Bytes as text on Deno: `node:buffer`, as on all three. */
+export { latin1 } from "../shared/Latin1.ts"

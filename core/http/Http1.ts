@@ -1,0 +1,62 @@
+/**
+ * HTTP/1.1 as an engine: the client's side of one connection, over bytes (RFC 9110, RFC 9112), strict and bounded.
+ *
+ * A connection owns the bytes of an unfinished head or of unfinished trailers, and output that nobody has taken. It lets go
+ * of the one when they are whole or wrong, of the other when it is taken. One exchange at a time: nothing is pipelined.
+ */
+import * as Result from "effect/Result"
+import { InvalidLimits } from "../Refusal.ts"
+import { Http1Connection } from "./Http1Connection.ts"
+import { type ResponseLimits, ResponseReader } from "./Http1Response.ts"
+import type { HttpEngine } from "./HttpEngine.ts"
+import { decode, defaults, type HttpLimits } from "./HttpLimits.ts"
+import * as Latin1 from "./Latin1.ts"
+import { Slab } from "./Slab.ts"
+
+/** Each limit is a whole number from 1 to 1,048,576. */
+export interface Options extends HttpLimits {
+  /** Bytes of a line of a head or of trailers, with its end; 32,768 by default. */
+  readonly maxLineBytes?: number | undefined
+  /** Bytes of the line ahead of a chunk, with its extensions and its end; 256 by default. */
+  readonly maxChunkLineBytes?: number | undefined
+  /** Bytes of framing beyond what chunks of their size need, of one body; 16,384 by default. */
+  readonly maxChunkOverheadBytes?: number | undefined
+  /** The platform's own decoder; the core's is right, and slower. */
+  readonly latin1?: Latin1.Latin1 | undefined
+}
+
+const all: ResponseLimits = { ...defaults, maxLineBytes: 32_768, maxChunkLineBytes: 256, maxChunkOverheadBytes: 16_384 }
+
+/**
+ * An engine whose connections have these limits. It owns nothing itself.
+ *
+ * @example
+ * ```ts
+ * import * as Result from "effect/Result"
+ * import * as Http1 from "holdfast/http1"
+ *
+ * const connection = Result.getOrThrow(Http1.make()).open()
+ * connection.trySend({ method: "GET", scheme: "http", authority: "example.com", path: "/", fields: [] })
+ * console.log(connection.takeOutput()[0]?.length) // 37
+ * const answer = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi"
+ * const events = connection.receive(Uint8Array.from(answer, (letter) => letter.charCodeAt(0)))
+ * console.log(events.map(({ _tag }) => _tag).join(" "), connection.room) // Head Data End 1
+ * ```
+ */
+export const make = (
+  { latin1 = Latin1.portable, ...given }: Options = {},
+): Result.Result<HttpEngine, InvalidLimits> => {
+  const system = "Http1"
+  if (typeof latin1 !== "function") {
+    return Result.fail(new InvalidLimits({ system, limit: "latin1", rule: "a function", value: latin1 }))
+  }
+  return Result.map(decode(system, all, given), (limits): HttpEngine => {
+    const { maxHeadBytes } = limits
+    const slab = new Slab()
+    return {
+      protocol: "h1",
+      open: ({ proxied = false } = {}) =>
+        new Http1Connection(new ResponseReader(limits, latin1), { proxied, maxHeadBytes, slab }),
+    }
+  })
+}

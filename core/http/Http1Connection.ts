@@ -1,0 +1,157 @@
+/**
+ * One client connection of HTTP/1.1: which exchange it is in, how far both of its messages are, and whether it takes
+ * another. It owns what its reader owns, and output that nobody has taken.
+ */
+import * as Result from "effect/Result"
+import { InvalidRequest } from "../Refusal.ts"
+import { type Course, encode, encodeChunk, encodeEnd, type Manner } from "./Http1Request.ts"
+import type { ResponseReader } from "./Http1Response.ts"
+import type { EngineConnection, Event, Exchange, Retired, Sent } from "./HttpEngine.ts"
+import { ExchangeOver, fault, type MessageCut, type ProtocolFault } from "./HttpFault.ts"
+import type { Fields, HttpRequest } from "./HttpMessage.ts"
+import { invalid } from "./HttpRules.ts"
+
+const noEvents: ReadonlyArray<Event> = Object.freeze([])
+const noFields: Fields = Object.freeze([])
+const noOutput: ReadonlyArray<Uint8Array> = Object.freeze([])
+
+export class Http1Connection implements EngineConnection {
+  readonly #reader: ResponseReader
+  readonly #manner: Manner
+  /** The exchange that is under way, or was when the connection ended. */
+  #course: Course | undefined = undefined
+  #last: Exchange = 0
+  #output = noOutput
+  isRetired = false
+
+  constructor(reader: ResponseReader, manner: Manner) {
+    this.#reader = reader
+    this.#manner = manner
+  }
+
+  get room(): number {
+    return this.isRetired || this.#course !== undefined ? 0 : 1
+  }
+
+  get retainedBytes(): number {
+    return this.#reader.retainedBytes
+  }
+
+  trySend(request: HttpRequest): Sent {
+    if (this.room === 0) return { _tag: "Unsent", request, why: this.isRetired ? "retired" : "busy" }
+    const exchange = this.#last + 1
+    const course = encode(request, this.#manner, exchange)
+    if (course instanceof InvalidRequest) return { _tag: "Malformed", error: course }
+    this.#last = exchange
+    this.#course = course
+    this.#reader.begin(exchange, course)
+    this.#write(course.output)
+    return { _tag: "Accepted", exchange }
+  }
+
+  upload(exchange: Exchange, bytes: Uint8Array): Result.Result<number, ExchangeOver | InvalidRequest> {
+    const course = this.#sending(exchange)
+    if (course === undefined) return Result.fail(new ExchangeOver({ exchange }))
+    const { left } = course
+    if (left !== undefined && bytes.length > left) {
+      return Result.fail(invalid("upload", `at most ${left} bytes`, bytes.length))
+    }
+    if (left !== undefined) {
+      this.#write([bytes])
+      course.left = left - bytes.length
+      if (course.left === 0) this.#sent(course)
+    } else if (bytes.length > 0) this.#write(encodeChunk(this.#manner.slab, bytes))
+    return Result.succeed(bytes.length)
+  }
+
+  finish(exchange: Exchange, trailers: Fields = noFields): Result.Result<void, ExchangeOver | InvalidRequest> {
+    const course = this.#sending(exchange)
+    if (course === undefined) return Result.fail(new ExchangeOver({ exchange }))
+    if (course.left !== undefined) return Result.fail(invalid("upload", `${course.left} bytes longer`))
+    const end = encodeEnd(this.#manner.slab, trailers)
+    if (end instanceof InvalidRequest) return Result.fail(end)
+    this.#write([end])
+    return Result.succeed(this.#sent(course))
+  }
+
+  // Not reading the transport is all that holds a peer back.
+  consumed(): void {}
+
+  cancel(exchange: Exchange): "drained" | "cut" {
+    if (this.#course?.exchange !== exchange) return "drained"
+    this.#retire("cut")
+    return "cut"
+  }
+
+  receive(bytes: Uint8Array): ReadonlyArray<Event> {
+    const isSwitched = this.#reader.isSwitched
+    if (bytes.length === 0 || (this.isRetired && !isSwitched)) return noEvents
+    const events: Array<Event> = []
+    const read = this.#reader.isIdle ? 0 : this.#reader.read(bytes, 0, events)
+    if (typeof read !== "number") this.#fail(events, read, "fault")
+    else if (this.#reader.isIdle) this.#settle(events, read < bytes.length)
+    else if (this.#reader.isSwitched) this.isRetired = true
+    return events
+  }
+
+  closed(how: "ended" | "reset"): ReadonlyArray<Event> {
+    const events: Array<Event> = []
+    if (this.isRetired) return events
+    const cut = this.#reader.isIdle ? undefined : this.#reader.close(how)
+    if (cut !== undefined) this.#fail(events, cut, "cut")
+    else if (!this.#reader.isIdle) {
+      events.push({ _tag: "End", exchange: this.#last, trailers: noFields })
+      this.#leave()
+      events.push(this.#retire("announced"))
+      // An upload whose response has ended is still an exchange, and this is not between two of them.
+    } else events.push(this.#retire(how === "ended" && this.#course === undefined ? "closed" : "cut"))
+    return events
+  }
+
+  takeOutput(): ReadonlyArray<Uint8Array> {
+    const output = this.#output
+    this.#output = noOutput
+    return output
+  }
+
+  #write(output: ReadonlyArray<Uint8Array>): void {
+    this.#output = this.#output === noOutput ? output : [...this.#output, ...output]
+  }
+
+  /** The exchange, as long as its request can go on. */
+  #sending(exchange: Exchange): Course | undefined {
+    const course = this.#course
+    return course?.exchange === exchange && !this.isRetired && !course.isSent ? course : undefined
+  }
+
+  #sent(course: Course): void {
+    course.isSent = true
+    if (this.#reader.isIdle) this.#leave()
+  }
+
+  /** The response has ended: nothing is under way any more, unless the request still is. */
+  #leave(): void {
+    if (this.#course?.isSent === true) this.#course = undefined
+  }
+
+  /** The response has ended, or bytes came where none was due. */
+  #settle(events: Array<Event>, surplus: boolean): void {
+    const course = this.#course
+    this.#leave()
+    // What follows an announced end is nobody's, and whether it came in the same piece must make no difference.
+    if (course !== undefined && (course.closes || !this.#reader.persists)) events.push(this.#retire("announced"))
+    else if (surplus) {
+      events.push(this.#retire("fault", fault("unasked-response", "idle", 0)))
+    }
+  }
+
+  #fail(events: Array<Event>, error: ProtocolFault | MessageCut, why: "fault" | "cut"): void {
+    events.push({ _tag: "Failed", exchange: this.#last, error }, this.#retire(why, error))
+  }
+
+  #retire(why: Retired["why"], error?: ProtocolFault | MessageCut): Retired {
+    this.isRetired = true
+    this.#reader.abandon()
+    return { _tag: "Retired", why, error }
+  }
+}

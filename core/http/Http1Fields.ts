@@ -1,0 +1,72 @@
+/**
+ * What the fields of a request ask of its connection, and those of them that are written as they are. The framing is the
+ * engine's own to write: a field may repeat it and may not differ. Owns nothing.
+ */
+import type { InvalidRequest } from "../Refusal.ts"
+import type { HttpRequest } from "./HttpMessage.ts"
+import { invalid, wrongField } from "./HttpRules.ts"
+import { addElements, isAuthority, isToken } from "./HttpSyntax.ts"
+
+/** Options that would make a proxy take out of a request what says where it ends and whose it is. */
+const kept = ["content-length", "transfer-encoding", "host"]
+
+/** What the fields ask for: protocols that are offered to switch to, and options of the connection, in lower case. */
+export interface Asking {
+  host: string | undefined
+  readonly offers: Array<string>
+  readonly options: Array<string>
+}
+
+/**
+ * Adds the lines of a request to `texts`; or says what is wrong with a field. `length`: bytes of the body, undefined where
+ * only its end will tell.
+ */
+export const askingOf = (
+  { body, fields }: HttpRequest,
+  length: number | undefined,
+  texts: Array<string>,
+): Asking | InvalidRequest => {
+  const asking: Asking = { host: undefined, offers: [], options: [] }
+  const { offers, options } = asking
+  for (const [name, value] of fields) {
+    const wrong = wrongField(name, value)
+    if (wrong !== undefined) return wrong
+    const lower = name.toLowerCase()
+    const rule = steered(asking, lower, value, length, body !== undefined)
+    if (rule !== undefined) return invalid(lower, rule)
+    if (lower !== "host" && lower !== "content-length") texts.push(name, ": ", value, "\r\n")
+  }
+  const fits = options.every((option) => isToken(option) && !kept.includes(option)) &&
+    (offers.length === 0 || options.includes("upgrade"))
+  return fits ? asking : invalid("connection", `tokens, upgrade if there is one, and not ${kept}`)
+}
+
+/** Takes what a field asks for; the rule that it breaks. */
+const steered = (
+  asking: Asking,
+  name: string,
+  value: string,
+  length: number | undefined,
+  hasBody: boolean,
+): string | undefined => {
+  switch (name) {
+    case "host":
+      if (asking.host !== undefined || !isAuthority(value, false)) return "host or host:port, once"
+      asking.host = value
+      return undefined
+    case "connection":
+      return void addElements(asking.options, value)
+    case "upgrade":
+      return void addElements(asking.offers, value)
+    case "content-length":
+      return value === `${length}` ? undefined : "the length of the body"
+    case "transfer-encoding":
+      return "left out: the engine frames the body"
+    case "expect":
+      return hasBody && value.toLowerCase() === "100-continue" ? undefined : "100-continue with a body"
+    case "te":
+      return value.toLowerCase() === "trailers" ? undefined : "trailers: no coding is read but chunked"
+    default:
+      return undefined
+  }
+}

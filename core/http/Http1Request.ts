@@ -1,0 +1,98 @@
+/**
+ * A request as bytes (RFC 9112, 3 to 7), refused before the first of them where it breaks a rule. Owns nothing.
+ */
+import { InvalidRequest } from "../Refusal.ts"
+import { askingOf } from "./Http1Fields.ts"
+import type { Asked } from "./Http1Framing.ts"
+import type { Exchange } from "./HttpEngine.ts"
+import type { Fields, HttpRequest } from "./HttpMessage.ts"
+import { invalid, wrongField, wrongRequest } from "./HttpRules.ts"
+import { steers } from "./HttpSyntax.ts"
+import type { Slab } from "./Slab.ts"
+
+/** An exchange until both of its messages have ended. */
+export interface Course extends Asked {
+  readonly exchange: Exchange
+  /** Whether the request says that it is the last on its connection. */
+  readonly closes: boolean
+  /** Bytes of the body that are still to come; undefined: in chunks, as many as will come. */
+  left: number | undefined
+  isSent: boolean
+  /** The head, and the body where it was all there. */
+  readonly output: ReadonlyArray<Uint8Array>
+}
+
+export interface Manner {
+  /** The connection ends at a cleartext proxy, which wants absolute targets. */
+  readonly proxied: boolean
+  readonly maxHeadBytes: number
+  readonly slab: Slab
+}
+
+/** A body up to here is written in one piece with what frames it, which costs a copy and saves a write. */
+const together = 16_384
+
+/** The exchange that a request begins; or what is wrong with the request. */
+export const encode = (request: HttpRequest, manner: Manner, exchange: Exchange): Course | InvalidRequest => {
+  const { maxHeadBytes, proxied, slab } = manner
+  const { authority, body, method } = request
+  const wrong = wrongRequest(request)
+  if (wrong !== undefined) return wrong
+  const isConnect = method === "CONNECT"
+  const whole = body instanceof Uint8Array ? body : undefined
+  const length = body === undefined ? 0 : body instanceof Uint8Array ? body.length : body.bytes
+  const target = isConnect ? authority : proxied ? absolute(request) : request.path
+  const head: Array<string> = [method, " ", target, " HTTP/1.1\r\nhost: ", authority, "\r\n"]
+  const asking = askingOf(request, length, head)
+  if (asking instanceof InvalidRequest) return asking
+  const { host = authority, offers, options } = asking
+  // RFC 9112, 3.2: the host of a target is the one that counts, so the other may not differ.
+  if ((proxied || isConnect) && host !== authority) return invalid("host", "the authority")
+  if (proxied && !isConnect && request.scheme !== "http") return invalid("scheme", "http toward a proxy")
+  // The host goes first, wherever it was among the fields.
+  head[4] = host
+  if (length === undefined) head.push("transfer-encoding: chunked\r\n")
+  else if (body !== undefined || expectsBody.test(method)) head.push(`content-length: ${length}\r\n`)
+  head.push("\r\n")
+  const packed = slab.texts(head)
+  if (packed.length > maxHeadBytes) return invalid("head", `at most ${maxHeadBytes} bytes`, packed.length)
+  return {
+    exchange,
+    isHead: method === "HEAD",
+    isConnect,
+    isSent: whole !== undefined || length === 0,
+    offers,
+    closes: options.includes("close"),
+    left: length,
+    output: whole === undefined || whole.length === 0
+      ? [packed]
+      : whole.length > together
+      ? [packed, whole]
+      : [slab.join([packed, whole])],
+  }
+}
+
+/** The target toward a proxy; that of OPTIONS of a whole server has no path (RFC 9112, 3.2.4). */
+const absolute = ({ authority, path, scheme }: HttpRequest): string =>
+  `${scheme}://${authority}${path === "*" ? "" : path}`
+
+/** Methods that mean to carry something say so when they carry nothing (RFC 9110, 8.6). */
+const expectsBody = /^(?:POST|PUT|PATCH)$/
+
+/** Bytes of an upload as one chunk; at least one of them, since a chunk of none would be the end. */
+export const encodeChunk = (slab: Slab, bytes: Uint8Array): ReadonlyArray<Uint8Array> => {
+  const parts = [slab.texts([bytes.length.toString(16), "\r\n"]), bytes, slab.texts(["\r\n"])]
+  return bytes.length > together ? parts : [slab.join(parts)]
+}
+
+/** The end of a chunked body, with its trailers. */
+export const encodeEnd = (slab: Slab, trailers: Fields): Uint8Array | InvalidRequest => {
+  const end = ["0\r\n"]
+  for (const [name, value] of trailers) {
+    const wrong = wrongField(name, value) ?? (steers.test(name) ? invalid(name, "left out of trailers") : undefined)
+    if (wrong !== undefined) return wrong
+    end.push(name, ": ", value, "\r\n")
+  }
+  end.push("\r\n")
+  return slab.texts(end)
+}

@@ -1,0 +1,144 @@
+/**
+ * The port that the pool drives HTTP through: a connection as a state machine over bytes, without socket, clock or task.
+ *
+ * An engine gives an {@link EngineConnection} to each transport. Whoever owns the transport feeds it what came in, writes
+ * what {@link EngineConnection.takeOutput} hands out, and does what the events say; no step runs foreign code, waits or
+ * throws. What it certifies is what the peer's bytes prove, never a guess:
+ *
+ * - unsent: {@link Unsent} hands the very request back, and no byte of it came out
+ * - accepted: {@link Accepted}; from here on the request is never sent again
+ * - boundary: {@link End}, the whole response and nothing more has been read
+ * - reusable: {@link EngineConnection.room} is above zero
+ * - drained or cut: what {@link EngineConnection.cancel} says of an exchange whose reader left
+ * - closed cleanly or cut: the `why` of {@link Retired}
+ */
+import type * as Result from "effect/Result"
+import type { InvalidRequest } from "../Refusal.ts"
+import type { ExchangeOver, MessageCut, ProtocolFault } from "./HttpFault.ts"
+import type { Fields, HttpRequest, ResponseHead } from "./HttpMessage.ts"
+
+export interface HttpEngine {
+  readonly protocol: "h1" | "h2"
+  /** The state of one connection, for the transport that has just been opened; asked once a transport. */
+  readonly open: (opening?: Opening) => EngineConnection
+}
+
+export interface Opening {
+  /** The transport ends at a cleartext proxy, which wants absolute targets. */
+  readonly proxied?: boolean | undefined
+}
+
+/** An exchange by the number that its connection gave it; never used again on that connection. */
+export type Exchange = number
+
+/** The engine has the request now: its head is in the output, and with it a body that was given as bytes. */
+export interface Accepted {
+  readonly _tag: "Accepted"
+  readonly exchange: Exchange
+}
+
+/** No byte of the request came out, and nothing has changed: it may go to another connection. */
+export interface Unsent {
+  readonly _tag: "Unsent"
+  readonly request: HttpRequest
+  /** `busy`: there is no room now; `retired`: there never will be. */
+  readonly why: "busy" | "retired"
+}
+
+/** The request breaks a rule, so no connection would take it. No byte came out, and nothing has changed. */
+export interface Malformed {
+  readonly _tag: "Malformed"
+  readonly error: InvalidRequest
+}
+
+export type Sent = Accepted | Unsent | Malformed
+
+/** 1xx but 101: the exchange goes on. */
+export interface Informational {
+  readonly _tag: "Informational"
+  readonly exchange: Exchange
+  readonly status: number
+  readonly fields: Fields
+}
+
+/** The final head. Data and an end follow, even of an empty body; behind a switch of protocols, `Switched` does. */
+export interface Head {
+  readonly _tag: "Head"
+  readonly exchange: Exchange
+  readonly head: ResponseHead
+  /** Bytes that will follow, 0 where there can be none; undefined where only the end will tell. */
+  readonly length: number | undefined
+}
+
+/** Bytes of the body, at least one. They may be a view of what was fed, so copy what is kept when that is used again. */
+export interface Data {
+  readonly _tag: "Data"
+  readonly exchange: Exchange
+  readonly bytes: Uint8Array
+}
+
+/** The response is whole: its boundary was reached. */
+export interface End {
+  readonly _tag: "End"
+  readonly exchange: Exchange
+  readonly trailers: Fields
+}
+
+/** 101, or a 2xx to CONNECT: the transport is its user's now, with `surplus` to be read first. Nothing is fed any more. */
+export interface Switched {
+  readonly _tag: "Switched"
+  readonly exchange: Exchange
+  readonly surplus: Uint8Array
+}
+
+/** The exchange is over without an end: its response, as far as it was told, is cut. */
+export interface Failed {
+  readonly _tag: "Failed"
+  readonly exchange: Exchange
+  readonly error: ProtocolFault | MessageCut
+}
+
+/**
+ * The connection takes no request from now on; told once at most, and never after `Switched`. With no exchange left, its
+ * transport is to be closed.
+ *
+ * - `announced`: one side said that it would close, or the end of a body was the end of the connection
+ * - `closed`: the peer closed it cleanly between two exchanges
+ * - `cut`: it ended otherwise
+ * - `fault`: the peer broke the protocol, in the way that `error` tells
+ */
+export interface Retired {
+  readonly _tag: "Retired"
+  readonly why: "announced" | "closed" | "cut" | "fault"
+  readonly error: ProtocolFault | MessageCut | undefined
+}
+
+export type Event = Informational | Head | Data | End | Switched | Failed | Retired
+
+export interface EngineConnection {
+  /** How many exchanges may begin now. HTTP/1.1: one or none. */
+  readonly room: number
+  /** Whether it will never take another request. */
+  readonly isRetired: boolean
+  /** Bytes kept of what the peer has sent, which its limits bound. */
+  readonly retainedBytes: number
+  /** Begins an exchange, if there is room and the request keeps the rules. */
+  readonly trySend: (request: HttpRequest) => Sent
+  /** Takes bytes of an upload, as many as the peer's window allows (HTTP/1.1: all), and says how many. */
+  readonly upload: (exchange: Exchange, bytes: Uint8Array) => Result.Result<number, ExchangeOver | InvalidRequest>
+  /** Ends an upload of unknown length, with trailers if there are any. One of an announced length ends with its last byte. */
+  readonly finish: (exchange: Exchange, trailers?: Fields) => Result.Result<void, ExchangeOver | InvalidRequest>
+  /** The reader is through with so many bytes of data; HTTP/2 opens its windows again by this alone. */
+  readonly consumed: (exchange: Exchange, bytes: number) => void
+  /**
+   * Nobody wants the rest of an exchange. `drained`: both of its messages had ended, and nothing has changed. `cut`: it is
+   * over, without a further event; in HTTP/1.1 the connection is retired with it, and its transport to be closed.
+   */
+  readonly cancel: (exchange: Exchange) => "drained" | "cut"
+  /** Bytes came from the peer, all of which are looked at before it returns. */
+  readonly receive: (bytes: Uint8Array) => ReadonlyArray<Event>
+  /** The peer has closed its side (`ended`), or the transport is gone in any other way (`reset`). */
+  readonly closed: (how: "ended" | "reset") => ReadonlyArray<Event>
+  /** What is to be written, in this order, after any step; handed out once. */
+  readonly takeOutput: () => ReadonlyArray<Uint8Array>
+}

@@ -1,0 +1,46 @@
+/**
+ * What a request has to keep to at the door, in any version, so that none of its parts can become another part on the
+ * wire. Owns nothing.
+ *
+ * A value that a rule refuses may be a secret, so an error shows nothing of it.
+ */
+import { InvalidRequest } from "../Refusal.ts"
+import type { HttpRequest, Upload } from "./HttpMessage.ts"
+import { isAuthority, isMethod, isToken, target, text } from "./HttpSyntax.ts"
+
+/** A refusal that shows nothing of the value where none is given. */
+export const invalid = (field: string, rule: string, value: unknown = "something else"): InvalidRequest =>
+  new InvalidRequest({ field, rule, value })
+
+/** What is wrong with everything but the fields; undefined where nothing is. */
+export const wrongRequest = ({ authority, body, method, path }: HttpRequest): InvalidRequest | undefined => {
+  if (typeof method !== "string" || typeof authority !== "string" || typeof path !== "string") {
+    return invalid("request", "made of texts")
+  }
+  const isConnect = method === "CONNECT"
+  if (!isMethod(method)) return invalid("method", "a token in capitals")
+  if (!isAuthority(authority, isConnect)) return invalid("authority", isConnect ? "host:port" : "host or host:port")
+  if (isConnect ? path !== "" : path === "*" ? method !== "OPTIONS" : path[0] !== "/") {
+    return invalid("path", "from its slash on, or * with OPTIONS, or empty with CONNECT")
+  }
+  if (target.outside.test(path)) return invalid("path", 'ASCII without blanks, ", #, < and >')
+  if (body === undefined) return undefined
+  if (isConnect || method === "TRACE") return invalid("body", `left out with ${method}`)
+  return body instanceof Uint8Array || isUpload(body) ? undefined : invalid("body", "a Uint8Array or an upload")
+}
+
+/** Text, buffers and streams are no uploads, and would be taken for one if nobody looked. */
+const isUpload = (body: Upload): boolean =>
+  typeof body === "object" && body !== null && "bytes" in body &&
+  (body.bytes === undefined || (Number.isSafeInteger(body.bytes) && body.bytes >= 0))
+
+export const wrongField = (name: string, value: string): InvalidRequest | undefined => {
+  if (typeof name !== "string" || typeof value !== "string") return invalid("field", "two texts")
+  if (!isToken(name)) return invalid("field", "named by a token")
+  if (text.outside.test(value)) return invalid(`field ${name}`, "latin1 without control characters")
+  return isBlank(value, 0) || isBlank(value, value.length - 1)
+    ? invalid(`field ${name}`, "without blanks around it")
+    : undefined
+}
+
+const isBlank = (value: string, at: number): boolean => value.charCodeAt(at) === 0x20 || value.charCodeAt(at) === 0x09
