@@ -300,10 +300,10 @@ describe("a provider's gate in a configuration", () => {
 
 describe("what a call says of its provider", () => {
   const second = Duration.seconds(1)
-  const upload = (state: ReturnType<Bodies.Body["state"]>): Bodies.Body => ({
+  const upload = (state: Partial<Bodies.State>): Bodies.Body => ({
     done: Deferred.makeUnsafe(),
     stream: new ReadableStream(),
-    state: () => state,
+    state: () => ({ waitsFor: undefined, movedNanos: 0, broken: false, ...state }),
   })
   const evidence = (more: Partial<Judgement.Evidence> = {}): Judgement.Evidence => ({
     askedNanos: 0,
@@ -323,7 +323,10 @@ describe("what a call says of its provider", () => {
       [...Array(3).fill("success"), ...Array(4).fill("neutral"), ...Array(3).fill("failure")],
     ))
 
-  const waiting = { waitsFor: "client", endedNanos: undefined } as const
+  const reset = new Upstream.UpstreamFailed({ provider: "up", phase: "head", code: "ECONNRESET" })
+  const client = upload({ waitsFor: "client" })
+  const brokenByClient = { status: 200, upload: upload({ waitsFor: "client", broken: true }) }
+  const unread = { status: 200, upload: upload({ waitsFor: "upstream", broken: true }) }
   const table: ReadonlyArray<
     readonly [string, Judgement.Verdict, Exit.Exit<void, Answers.Refused>, Partial<Judgement.Evidence>]
   > = [
@@ -342,15 +345,38 @@ describe("what a call says of its provider", () => {
     ["the deadline after a good head", "success", Exit.fail(late), { status: 200 }],
     ["the deadline after half of the time", "failure", Exit.fail(late), { askedNanos: 5e8 }],
     ["the deadline after less than half of it", "neutral", Exit.fail(late), { askedNanos: 5e8 + 1 }],
-    ["the deadline while the client uploads", "neutral", Exit.fail(late), { upload: upload(waiting) }],
+    ["the deadline while the client uploads", "neutral", Exit.fail(late), { upload: client }],
     ["the deadline while the provider should read", "failure", Exit.fail(late), {
-      upload: upload({ waitsFor: "upstream", endedNanos: undefined }),
+      upload: upload({ waitsFor: "upstream" }),
+    }],
+    ["the deadline just after the provider read some more", "neutral", Exit.fail(late), {
+      upload: upload({ waitsFor: "upstream", movedNanos: 6e8 }),
     }],
     ["the deadline long after the upload", "failure", Exit.fail(late), {
-      upload: upload({ waitsFor: undefined, endedNanos: 4e8 }),
+      upload: upload({ movedNanos: 4e8 }),
     }],
     ["the deadline just after the upload", "neutral", Exit.fail(late), {
-      upload: upload({ waitsFor: undefined, endedNanos: 6e8 }),
+      upload: upload({ movedNanos: 6e8 }),
+    }],
+    ["a reset while the client owes its upload", "neutral", Exit.fail(reset), { upload: client }],
+    ["a reset while the provider should read", "failure", Exit.fail(reset), {
+      upload: upload({ waitsFor: "upstream" }),
+    }],
+    ["a reset after the upload", "failure", Exit.fail(reset), { upload: upload({}) }],
+    ["no connection while the client owes its upload", "failure", Exit.fail(unreachable), { upload: client }],
+    ["a body that ends because its client's upload broke", "success", Exit.fail(cut("upstream")), brokenByClient],
+    ["a body that stands still since its client's upload does", "success", Exit.fail(stalled("upstream")), {
+      status: 200,
+      upload: client,
+    }],
+    ["a body that ends because an upload stood unread after the head", "success", Exit.fail(cut("upstream")), unread],
+    ["a bad head before an upload that broke", "failure", Exit.fail(cut("upstream")), {
+      ...brokenByClient,
+      status: 500,
+    }],
+    ["a body that is cut after a whole upload", "failure", Exit.fail(cut("upstream")), {
+      status: 200,
+      upload: upload({}),
     }],
     ["a defect of ours", "neutral", Exit.die("bug"), {}],
   ]
@@ -408,6 +434,28 @@ describe("a body under way", () => {
       yield* TestClock.adjust("6 seconds")
       const fault = yield* Fiber.join(done)
       assert.deepStrictEqual("waitedFor" in fault && fault.waitedFor, "client")
+    }))
+
+  it.effect("tells after its end whom it waited for, whichever way it ended", () =>
+    Effect.gen(function* () {
+      const bodies = yield* Bodies.make({ idle: Duration.seconds(4) })
+      const three = (): ReadableStream<Uint8Array> => new Blob(["abc"]).stream()
+      const stateOf = (stream: ReadableStream<Uint8Array>, maxBytes: number, reads: number) =>
+        Effect.gen(function* () {
+          const scope = yield* Scope.make()
+          const body = yield* Scope.provide(scope)(bodies.watch(stream, { from: "client", maxBytes }))
+          const reader = body.stream.getReader()
+          for (let i = 0; i < reads; i++) yield* Effect.promise(() => reader.read().catch(() => undefined))
+          if (reads === 0) reader.read().catch(() => {})
+          yield* TestClock.adjust("2 seconds")
+          yield* Scope.close(scope, Exit.void)
+          return body.state()
+        })
+      const movedNanos = 0
+      assert.deepStrictEqual(yield* stateOf(source().stream, 9, 0), { waitsFor: "client", movedNanos, broken: false })
+      assert.deepInclude(yield* stateOf(three(), 9, 1), { waitsFor: "upstream", movedNanos: 2e9, broken: false })
+      assert.deepInclude(yield* stateOf(three(), 2, 1), { waitsFor: "client", broken: true })
+      assert.deepInclude(yield* stateOf(three(), 9, 2), { waitsFor: undefined, movedNanos: 6e9, broken: false })
     }))
 
   it.effect("ends with its scope, and its reader sees an error rather than an end", () =>
