@@ -85,6 +85,8 @@ export const serve = (options: Options): Effect.Effect<Served, ServeFailed, Scop
       else socket.destroy()
     })
     server.on("connection", (socket) => {
+      // Header text has one character a byte, and a head that is flushed before its body goes in the socket's encoding.
+      socket.setDefaultEncoding("latin1")
       if (sockets.size >= options.maxConnections) socket.destroy()
       else sockets.add(socket)
       socket.once("close", () => sockets.delete(socket))

@@ -145,6 +145,26 @@ describe("what crosses the gateway", () => {
     expect(rest).toEqual({ "content-encoding": "gzip", "content-length": "12", "x-a": "1, 2", via: "1.1 holdfast" })
   })
 
+  it("is every header line byte by byte, UTF-8 or not, whether there is a body or none", async () => {
+    const bytes = "\xc3\xa9 \xe9 \x80\xff"
+    at(
+      "/base/bytes",
+      (visit) => visit.send(Wire.reply(200, visit.head.startsWith("HEAD") ? "" : "ok", `x-there: ${bytes}\r\n`)),
+    )
+    const fields = `x-here: ${bytes}\r\nconnection: close\r\n`
+    const requests = [
+      head("GET", "/up/bytes", fields),
+      head("HEAD", "/up/bytes", fields),
+      head("DELETE", "/up/bytes", fields),
+      head("POST", "/up/bytes", `${fields}content-length: 2\r\n`) + "ab",
+      head("POST", "/up/bytes", `${fields}transfer-encoding: chunked\r\n`) + "2\r\nab\r\n0\r\n\r\n",
+    ]
+    for (const [nth, request] of requests.entries()) {
+      expect([nth, /x-there: (.*)\r/.exec(await Wire.talk(gateway.port, request))?.[1]]).toEqual([nth, bytes])
+      expect([nth, /x-here: (.*)\r/.exec((await provider.visited("/base/bytes", nth)).head)?.[1]]).toEqual([nth, bytes])
+    }
+  })
+
   it("is a redirection, a HEAD and a 204 as they are", async () => {
     at("/base/to", (visit) => visit.send(Wire.reply(302, "", "location: http://elsewhere/\r\n")))
     expect((await ask("/up/to")).headers.location).toBe("http://elsewhere/")
