@@ -353,6 +353,18 @@ describe("a client that leaves frees its place at once", () => {
     }
   })
 
+  it("with requests that wait behind another on its connection", async () => {
+    for (const way of ["leave", "reset"] as const) {
+      const client = await Wire.connect(gateway.port)
+      client.send([1, 2, 3].map((nth) => head("GET", `/up/pipe-${way}-${nth}`)).join(""))
+      await Wire.eventually(() => Wire.overview(gateway.operatorPort), ({ admission }) => admission.waiting === 1)
+      const visits = await Promise.all([1, 2].map((nth) => provider.visited(`/base/pipe-${way}-${nth}`)))
+      client[way]()
+      await Promise.all(visits.map((visit) => visit.closed))
+      await Wire.quiet(gateway.operatorPort)
+    }
+  })
+
   it("while the provider thinks, and while it waits in the line", async () => {
     const clients = await Promise.all([0, 1, 2].map(() => Wire.connect(gateway.port)))
     for (const client of clients) client.send(head("GET", "/up/think"))
