@@ -31,9 +31,11 @@ import { Tenants } from "./Tenants.ts"
 import type { Traffic } from "./Traffic.ts"
 import { Upstream, UpstreamFailed } from "./Upstream.ts"
 
-/** What a WHATWG Request cannot say: the target and header lines as sent, who is at the other end, and that it left. */
+/** What a WHATWG Request cannot say: target, version and header lines as sent, who is at the other end, that it left. */
 export interface Info {
   readonly target: string
+  /** Of HTTP, as `1.1`. */
+  readonly version: string
   readonly fields: Fields
   readonly peer: string
   readonly gone: AbortSignal
@@ -99,8 +101,8 @@ const handler = (parts: Inner, context: Context.Context<Needs>): Handler => (req
   })
 
 const handle = Effect.fnUntraced(function* (parts: Inner, request: Request, progress: Progress) {
-  const { target, fields, peer } = progress.info
-  const asked = { method: request.method, target, fields, peer }
+  const { target, version, fields, peer } = progress.info
+  const asked = { method: request.method, target, version, fields, peer }
   const route = yield* Routes.find(parts.config, yield* Tenants, asked, (tenant) => {
     progress.tenant = tenant
   })

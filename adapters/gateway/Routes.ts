@@ -54,6 +54,7 @@ export class NotGranted extends Refusal {
 export interface Asked {
   readonly method: string
   readonly target: string
+  readonly version: string
   readonly fields: Fields
   readonly peer: string
 }
@@ -76,7 +77,7 @@ export const find = (
   identified: (tenant: string) => void,
 ): Effect.Effect<Route, Unroutable> =>
   Effect.gen(function* () {
-    const framing = yield* Framing.read(asked.method, asked.fields, config.http.maxHeaderLines)
+    const framing = yield* Framing.read(asked, config.http.maxHeaderLines)
     const target = yield* Target.parse(asked.target, config.http.maxTargetBytes)
     const tenant = yield* tenants.resolve(asked)
     identified(tenant.name)

@@ -12,6 +12,8 @@ import { fromReadable, writeTo } from "./ByteStream.ts"
 export interface Info {
   /** The request target as it was sent. */
   readonly target: string
+  /** Of HTTP, as `1.1`. */
+  readonly version: string
   /** Header lines in their order, names as sent. */
   readonly fields: ReadonlyArray<readonly [name: string, value: string]>
   /** The address at the other end of the connection. */
@@ -74,6 +76,7 @@ const requestOf = (request: http.IncomingMessage, response: http.ServerResponse,
 
 const infoOf = (request: http.IncomingMessage, gone: AbortSignal): Info => ({
   target: request.url ?? "",
+  version: request.httpVersion,
   fields: fieldsOf(request),
   peer: request.socket.remoteAddress ?? "",
   gone,

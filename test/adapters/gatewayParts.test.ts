@@ -14,6 +14,7 @@ import * as Config from "../../adapters/gateway/Config.ts"
 import * as Flags from "../../adapters/gateway/Flags.ts"
 import * as Framing from "../../adapters/gateway/Framing.ts"
 import * as CircuitLog from "../../adapters/gateway/CircuitLog.ts"
+import type { Fields } from "../../adapters/gateway/Message.ts"
 import * as HeaderFields from "../../adapters/gateway/HeaderFields.ts"
 import * as Judgement from "../../adapters/gateway/Judgement.ts"
 import * as Target from "../../adapters/gateway/Target.ts"
@@ -50,19 +51,21 @@ describe("a target", () => {
 })
 
 describe("framing", () => {
+  const read = (method: string, fields: Fields) => Framing.read({ method, version: "1.1", fields }, 9)
+
   it.effect("is the announced length, chunked, or nothing", () =>
     Effect.gen(function* () {
-      assert.deepStrictEqual(yield* Framing.read("POST", [["Content-Length", "12"]], 9), { bytes: 12 })
-      assert.deepStrictEqual(yield* Framing.read("POST", [["transfer-encoding", "Chunked"]], 9), { bytes: undefined })
-      assert.deepStrictEqual(yield* Framing.read("DELETE", [], 9), { bytes: 0 })
-      assert.deepStrictEqual(yield* Framing.read("GET", [["content-length", "0"]], 9), { bytes: 0 })
+      assert.deepStrictEqual(yield* read("POST", [["Content-Length", "12"]]), { bytes: 12 })
+      assert.deepStrictEqual(yield* read("POST", [["transfer-encoding", "Chunked"]]), { bytes: undefined })
+      assert.deepStrictEqual(yield* read("DELETE", []), { bytes: 0 })
+      assert.deepStrictEqual(yield* read("GET", [["content-length", "0"]]), { bytes: 0 })
     }))
 
   it.effect.each(["", " 1", "1 ", "1e3", "١", "1_0", "9".repeat(16)])(
     "has no length of %j",
     (length) =>
       Effect.map(
-        Effect.flip(Framing.read("POST", [["content-length", length]], 9)),
+        Effect.flip(read("POST", [["content-length", length]])),
         (error) => assert.strictEqual(error._tag, "BadFraming"),
       ),
   )
