@@ -27,6 +27,20 @@ export class BadFraming extends Refusal {
   }
 }
 
+/** Something other than 100-continue was expected, which nobody here can promise. Nothing was charged. */
+export class ExpectationFailed extends Refusal {
+  readonly _tag = "ExpectationFailed"
+  override readonly name = "ExpectationFailed"
+  readonly rule: string
+  constructor(facts: { readonly rule: string }) {
+    super()
+    this.rule = facts.rule
+  }
+  override get message(): string {
+    return `a request must ${this.rule}`
+  }
+}
+
 /** More header lines than the limit. Nothing was charged. */
 export class TooManyFields extends Refusal {
   readonly _tag = "TooManyFields"
@@ -69,6 +83,15 @@ export const read = (
     return Effect.fail(new BadFraming({ rule: `carry no body with ${method}` }))
   }
   return Effect.succeed({ bytes })
+}
+
+/** Checks what the request expects of its answer; a list's empty places say nothing. */
+export const expects = (fields: Fields): Effect.Effect<void, ExpectationFailed> => {
+  const expected = valuesOf(fields, "expect").flatMap((value) => value.split(",")).map((one) =>
+    one.trim().toLowerCase()
+  )
+  if (expected.every((one) => one === "100-continue" || one === "")) return Effect.void
+  return Effect.fail(new ExpectationFailed({ rule: "expect nothing but 100-continue" }))
 }
 
 const broken = (

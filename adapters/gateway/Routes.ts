@@ -1,7 +1,8 @@
 /**
  * From a request to a tenant and a provider, before anything is charged. It owns nothing.
  *
- * In this order: the target, the framing, who asks, where to, and whether the body is announced as too large.
+ * In this order: the framing, the target, who asks, where to, what is expected, and whether the body is announced as too
+ * large.
  */
 import * as Effect from "effect/Effect"
 import { Refusal } from "../../core/Refusal.ts"
@@ -62,6 +63,7 @@ export interface Asked {
 export type Unroutable =
   | BodyTooLarge
   | Framing.BadFraming
+  | Framing.ExpectationFailed
   | Framing.TooManyFields
   | NotGranted
   | Target.BadTarget
@@ -86,6 +88,7 @@ export const find = (
     if (!tenant.providers.has(provider.name)) {
       return yield* new NotGranted({ tenant: tenant.name, provider: provider.name })
     }
+    yield* Framing.expects(asked.fields)
     const limit = config.http.maxBodyBytes
     if ((framing.bytes ?? 0) > limit) return yield* new BodyTooLarge({ limit })
     return { tenant: tenant.name, provider, path: target.path, bytes: framing.bytes }

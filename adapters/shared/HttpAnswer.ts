@@ -29,7 +29,7 @@ export type Handler = (request: Request, info: Info) => Promise<Response>
 const lingerMillis = 1_000
 
 /**
- * A listener for `request` and `checkContinue` that answers with the handler's responses. Whoever calls it calls what it
+ * A listener for `request`, `checkContinue` and `checkExpectation` that answers with the handler's responses. Whoever calls it calls what it
  * returns when the response or its connection has closed.
  */
 export const answerer =

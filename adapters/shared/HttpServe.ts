@@ -59,6 +59,8 @@ export const serve = (options: Options): Effect.Effect<Served, ServeFailed, Scop
     const listener = listenerOf(server, options.handler, open)
     server.on("request", listener(false))
     server.on("checkContinue", listener(true))
+    // Other expectations are the handler's to refuse; without a listener the server answers 417 itself, to anybody.
+    server.on("checkExpectation", listener(false))
     server.on("connect", (_request, socket) => refuse(socket, 405))
     server.on("clientError", (error: NodeJS.ErrnoException, socket) => {
       const current = [...open.keys()].filter((response) => response.req.socket === socket)

@@ -97,6 +97,40 @@ describe("answers of the gateway itself", () => {
   })
 })
 
+describe("an expectation", () => {
+  const expecting = (what: string, body = "content-length: 2\r\n", token = "alpha"): string =>
+    head("POST", "/up/expecting", `connection: close\r\nexpect: ${what}\r\n${body}`).replace(
+      "demo-alpha",
+      `demo-${token}`,
+    )
+
+  it("that nobody can meet is refused as anything else is, once it is known who asks", async () => {
+    const before = provider.visits.length
+    const whats = ["banana", "100-continue, banana", "banana=100-continue", "100-continue\r\nexpect: banana"]
+    const bodies = ["content-length: 2\r\n", "transfer-encoding: chunked\r\n", ""]
+    const answer = /^HTTP\/1.1 417 [^]*holdfast-error: ExpectationFailed\r[^]*"error":"ExpectationFailed"/i
+    // At once, since each connection lingers for the upload that nobody wants.
+    const asked = whats.flatMap((what) => bodies.map((body) => expecting(what, body)))
+    const told = await Promise.all(asked.map((request) => Wire.talk(gateway.port, request)))
+    for (const [nth, text] of told.entries()) {
+      expect([asked[nth], text]).toEqual([asked[nth], expect.stringMatching(answer)])
+    }
+    expect(await Wire.talk(gateway.port, expecting("banana", "", "zulu"))).toMatch(/^HTTP\/1.1 401 /)
+    expect(provider.visits.length).toBe(before)
+  })
+
+  it("of 100-continue is met, however it is written", async () => {
+    at("/base/expecting", (visit) => void visit.reads("ab").then(() => visit.send(Wire.reply(200, "ok"))))
+    for (const what of ["100-Continue", "100-continue,", "100-continue\r\nexpect: 100-continue"]) {
+      const client = await Wire.connect(gateway.port)
+      client.send(expecting(what))
+      await client.reads("100 Continue\r\n\r\n")
+      client.send("ab")
+      expect(await client.closed).toMatch(/HTTP\/1.1 200 [^]*ok$/)
+    }
+  })
+})
+
 describe("what crosses the gateway", () => {
   it("is the path below the configured one, with its query and its encoding as they were", async () => {
     at("/base/a%2Fb/c%20d?q=%2e%2e/..&x", (visit) => visit.send(Wire.reply(200, "ok")))
