@@ -9,6 +9,7 @@ import * as Duration from "effect/Duration"
 import * as Exit from "effect/Exit"
 import * as Schema from "effect/Schema"
 import * as SchemaIssue from "effect/SchemaIssue"
+import * as Address from "./Address.ts"
 import type { Environment, Mistake } from "./ConfigRelations.ts"
 import * as Relations from "./ConfigRelations.ts"
 
@@ -106,7 +107,9 @@ const shape = Schema.Struct({
   identity: opt(Schema.Struct({
     by: Schema.Literals(["bearer", "proxy"]),
     header: opt(matching(header, "must be a header name of letters, digits and -")),
-    addresses: opt(Schema.Array(matching(/^[0-9A-Fa-f.:]{2,45}$/, "must be an IP address"))),
+    addresses: opt(
+      Schema.Array(passing((text) => Address.canonical(text) !== undefined, "must be an IPv4 or IPv6 address")),
+    ),
   })),
   tenants: Schema.Record(
     Schema.String,

@@ -16,6 +16,7 @@ import * as Framing from "../../adapters/gateway/Framing.ts"
 import * as CircuitLog from "../../adapters/gateway/CircuitLog.ts"
 import type { Fields } from "../../adapters/gateway/Message.ts"
 import * as HeaderFields from "../../adapters/gateway/HeaderFields.ts"
+import * as JsonFault from "../../adapters/gateway/JsonFault.ts"
 import * as Judgement from "../../adapters/gateway/Judgement.ts"
 import * as Target from "../../adapters/gateway/Target.ts"
 import * as Tenants from "../../adapters/gateway/Tenants.ts"
@@ -100,8 +101,30 @@ describe("tenants", () => {
       const fields = [["X-Who", "alpha"]] as const
       assert.strictEqual(yield* resolve({ fields, peer: "10.0.0.7" }), tenant)
       assert.strictEqual(yield* resolve({ fields, peer: "::ffff:10.0.0.7" }), tenant)
-      for (const peer of ["10.0.0.70", "::ffff:a00:7", "::10.0.0.7", ""]) {
+      assert.strictEqual(yield* resolve({ fields, peer: "::FFFF:a00:7" }), tenant)
+      for (const peer of ["10.0.0.70", "::10.0.0.7", "10.0.0.07", "10.0.0.7%1", "proxy", ""]) {
         assert.strictEqual((yield* Effect.flip(resolve({ fields, peer })))._tag, "Unauthenticated")
+      }
+    }))
+
+  it.effect("behind a proxy are believed however its address is written, on either side", () =>
+    Effect.gen(function* () {
+      const fields = [["X-Who", "alpha"]] as const
+      const ways = [
+        ["::1", "0:0:0:0:0:0:0:1", "0::1", "::0.0.0.1"],
+        ["127.0.0.1", "::ffff:127.0.0.1", "::FFFF:7f00:1", "0:0:0:0:0:ffff:7f00:0001"],
+        ["2001:DB8::A", "2001:db8:0:0:0:0:0:a", "2001:0db8::000a", "2001:db8::0:a"],
+        ["fe80::", "fe80:0:0:0::", "FE80::0"],
+      ]
+      const all = ways.flat()
+      for (const one of all) {
+        const addresses = new Set([one, "", "proxy"])
+        const { resolve } = Tenants.byProxy({ header: "x-who", addresses, tenants: new Map([["alpha", tenant]]) })
+        const believed: Array<string> = []
+        for (const peer of [...all, "", "proxy"]) {
+          if (Exit.isSuccess(yield* Effect.exit(resolve({ fields, peer })))) believed.push(peer)
+        }
+        assert.deepStrictEqual(believed, ways.find((group) => group.includes(one)))
       }
     }))
 
@@ -225,6 +248,81 @@ describe("a configuration", () => {
         for (const { rule } of mistakes) assert.strictEqual(rule, "is named twice")
       },
     ))
+
+  it.effect("of any length is read, however long its strings and however many their escapes", () =>
+    Effect.gen(function* () {
+      for (const long of ["x".repeat(9_000_000), '\\"'.repeat(3_000_000), "\\\\".repeat(3_000_000)]) {
+        const { mistakes } = yield* Effect.flip(Config.parse(`{ "a": "${long}", "b": 1, "b": "${long}" }`, none))
+        assert.deepStrictEqual(mistakes, [{ path: "$.b", rule: "is named twice" }])
+        assert.deepStrictEqual(JsonFault.find(`["${long}"`), { line: 1, column: long.length + 4 })
+      }
+    }))
+
+  it.effect.each(
+    [
+      ["", 1, 1],
+      ["{}}", 1, 3],
+      ['{\n  "a": 1,\n}', 3, 1],
+      ["{\n  'a': 1\n}", 2, 3],
+      ['{\n  "a": 1\n  "b": 2\n}', 3, 3],
+      ['{ "a": [1, 2 }', 1, 14],
+      ['{ "a": tru }', 1, 8],
+      ['{ "a": "canary\n" }', 1, 15],
+      ['{ "a": "\\x" }', 1, 9],
+      ["// why\n{}", 1, 1],
+      ['{ "a": 01 }', 1, 9],
+      ["[".repeat(100_000), 1, 100_001],
+    ] as const,
+  )(
+    "of %j is told the line and the column where it stops being JSON",
+    ([text, line, column]) =>
+      Effect.map(
+        Effect.flip(Config.parse(text, none)),
+        ({ mistakes }) =>
+          assert.deepStrictEqual(mistakes, [{ path: "$", rule: `is not JSON at line ${line}, column ${column}` }]),
+      ),
+  )
+
+  it("is found to be no JSON exactly where the parser finds so", () => {
+    const whole = '{"a":[1,-2.5e+3,"\\u00e9\\n",{}],"b":{"c":[],"d":[[true],false]},"":null}'
+    const pieces = [
+      "",
+      ",",
+      ":",
+      "]",
+      "}",
+      "[",
+      "{",
+      '"',
+      "\\",
+      "0",
+      "-",
+      ".",
+      "e",
+      "x",
+      " ",
+      "\n",
+      "\t",
+      "\u0001",
+      "\u2028",
+    ]
+    const parses = (text: string): boolean => {
+      try {
+        JSON.parse(text)
+        return true
+      } catch {
+        return false
+      }
+    }
+    for (let at = 0; at <= whole.length; at++) {
+      for (const piece of pieces) {
+        for (const cut of [0, 1, whole.length]) {
+          const text = whole.slice(0, at) + piece + whole.slice(at + cut)
+          assert.deepStrictEqual([text, JsonFault.find(text) === undefined], [text, parses(text)])
+        }
+      }
+    }
+  })
 
   it.effect.each([null, 5, [], "x", {}])(
     "of %j is told what it lacks, each part by its path",
