@@ -46,6 +46,11 @@ const endsAtProvider: ReadonlySet<string> = new Set([
   "via",
 ])
 
+/** Lines of the hop itself: the gateway writes those that it needs. Who signs in at a proxy in between may need its own. */
+export const isOfHop = (name: string): boolean =>
+  (hopByHop.has(folded(name)) && name.toLowerCase() !== "proxy-authorization") ||
+  ["content-length", "expect", "host", "via"].includes(folded(name))
+
 /** Names that CGI-like upstreams fold together are one name here, so `X_Forwarded_For` is no way around. */
 const folded = (name: string): string => name.toLowerCase().replaceAll("_", "-")
 

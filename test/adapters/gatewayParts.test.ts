@@ -343,6 +343,131 @@ describe("a configuration", () => {
     ))
 })
 
+describe("what a configuration gets wrong", () => {
+  const tokens = Config.embedded.tenants["alpha"]!.tokens!
+  const mistakesOf = (more: object): Effect.Effect<Readonly<Record<string, string>>, Config.Config> =>
+    Config.decode({
+      tenants: { alpha: { tokens, providers: ["up"] } },
+      providers: { up: { url: "http://a/" } },
+      admission: { maxRunning: 4 },
+      ...more,
+    }, (name) => name).pipe(
+      Effect.flip,
+      Effect.map(({ mistakes }) => Object.fromEntries(mistakes.map(({ path, rule }) => [path, rule]))),
+    )
+  const proxied = (header: string, ...addresses: ReadonlyArray<string>) => ({
+    tenants: { alpha: { providers: ["up"] } },
+    identity: { by: "proxy", header, addresses },
+  })
+  const keyed = (...names: ReadonlyArray<string>) => ({
+    providers: { up: { url: "http://a/", headers: Object.fromEntries(names.map((name) => [name, { env: "E" }])) } },
+  })
+
+  it.effect("as an address is told, and what is one is taken", () =>
+    Effect.gen(function* () {
+      const none = [
+        "cafe",
+        "::::",
+        "..",
+        ":",
+        "",
+        "1.2.3",
+        "1.2.3.4.5",
+        "999.999.999.999",
+        "01.2.3.4",
+        "10.0.0.0/8",
+        "fe80::1%eth0",
+        "1::2::3",
+        "1:2:3:4:5:6:7",
+        "1:2:3:4:5:6:7:8:9",
+        "1:2:3:4:5:6:7::8",
+        "::1.2.3",
+        "1.2.3.4::",
+        ":1:2:3:4:5:6:7",
+        "::12345",
+        "localhost",
+      ]
+      const paths = none.map((_, nth) => `$.identity.addresses.${nth}`)
+      const found = yield* mistakesOf(proxied("x-who", ...none))
+      assert.deepStrictEqual(found, Object.fromEntries(paths.map((path) => [path, "must be an IPv4 or IPv6 address"])))
+      const taken = [
+        "1.2.3.4",
+        "::",
+        "::1",
+        "1::",
+        "::ffff:1.2.3.4",
+        "1:2:3:4:5:6:7:8",
+        "1:2:3:4:5:6:1.2.3.4",
+        "ABCD::1",
+      ]
+      const { identity } = yield* Config.decode(
+        { ...Config.embedded, ...proxied("x-who", ...taken), tenants: {} },
+        () => "",
+      )
+      assert.strictEqual(identity.by === "proxy" && identity.addresses.size, taken.length)
+    }))
+
+  it.effect("as a provider's header is told: one of the connection, or one twice", () =>
+    Effect.gen(function* () {
+      const hop = [
+        "Host",
+        "Connection",
+        "keep-alive",
+        "Proxy-Connection",
+        "TE",
+        "trailer",
+        "transfer-encoding",
+        "upgrade",
+        "http2-settings",
+        "Expect",
+        "content-length",
+        "via",
+      ]
+      const found = yield* mistakesOf(keyed(...hop, "X-K", "x-k"))
+      assert.deepStrictEqual(found, {
+        ...Object.fromEntries(
+          hop.map((name) => [
+            `$.providers.up.headers.${name}`,
+            "is a header of the connection, which is the gateway's to write",
+          ]),
+        ),
+        "$.providers.up.headers.x-k": "is named twice, as X-K too",
+      })
+      const config = yield* Config.decode(
+        { ...Config.embedded, tenants: {}, ...keyed("authorization", "Proxy-Authorization", "cookie", "X-K") },
+        () => "secret",
+      )
+      assert.lengthOf(config.providers.get("up")!.headers, 4)
+      assert.deepStrictEqual(yield* mistakesOf(proxied("Connection", "::1")), {
+        "$.identity.header": "is a header of the connection, which names nobody",
+      })
+    }))
+
+  it.effect("as the kind of a value is told with what is wanted", () =>
+    Effect.gen(function* () {
+      const found = yield* mistakesOf({
+        tenants: { alpha: { tokens, providers: "up", weight: "2" } },
+        providers: { up: { url: 3, timeout: 5, headers: { a: "secret", b: { env: 3 } } }, down: "http://a/" },
+        admission: { maxRunning: "4", estimate: true },
+        operator: { tenantLabels: "yes" },
+        http: [],
+      })
+      assert.deepStrictEqual(found, {
+        "$.tenants.alpha.providers": "must be a list",
+        "$.tenants.alpha.weight": "must be a whole number from 1 to 1000",
+        "$.providers.up.url": "must be an http or https URL without user, query and fragment",
+        "$.providers.up.timeout": 'must be a duration such as "5 seconds", from 1 millis to 1 hour',
+        "$.providers.up.headers.a": 'must be { "env": "NAME" }, naming the environment variable with the value',
+        "$.providers.up.headers.b.env": "must be the name of an environment variable",
+        "$.providers.down": "must have either a url or serves",
+        "$.admission.maxRunning": "must be a whole number from 1 to 1048576",
+        "$.admission.estimate": 'must be "off" or "on"',
+        "$.operator.tenantLabels": "must be true or false",
+        "$.http": "must be an object",
+      })
+    }))
+})
+
 describe("a provider's gate in a configuration", () => {
   const decode = (gate: unknown, admission: object = { maxRunning: 50, maxPerProvider: 30, maxPerTenant: 20 }) =>
     Config.decode({
