@@ -87,6 +87,101 @@ describe("header lines", () => {
     assert.deepStrictEqual(HeaderFields.toClient(fields), [["D", "4"], ["via", "1.1 holdfast"]])
   })
 
+  it("that name the client or claim another host or path end at the gateway, and those of the request alone pass", () => {
+    const ends = [
+      "authorization",
+      "cookie",
+      "cookie2",
+      "forwarded",
+      "x-forwarded",
+      "x-forwarded-for",
+      "x-forwarded-host",
+      "x-forwarded-for.",
+      "x-host",
+      "x-http-host-override",
+      "x-original-host",
+      "x-original-uri",
+      "x-original-url",
+      "x-original-forwarded-for",
+      "x-envoy-original-path",
+      "x-rewrite-url",
+      "x-override-url",
+      "client-ip",
+      "x-client-ip",
+      "true-client-ip",
+      "x-real-ip",
+      "x-cluster-client-ip",
+      "fastly-client-ip",
+      "cf-connecting-ip",
+      "cf-connecting-ipv6",
+      "x-remote-addr",
+      "x-remote-ip",
+      "x-originating-ip",
+      "x-azure-clientip",
+      "x-appengine-user-ip",
+      "x-envoy-external-address",
+      "X_Client_IP",
+    ]
+    const passes = [
+      "accept",
+      "x-api-key",
+      "x-http-method-override",
+      "x-original",
+      "x-forwardedness",
+      "x-hostname",
+      "x-ip",
+      "x-zip",
+      "user-agent",
+      "origin",
+      "referer",
+      "x-request-id",
+      "traceparent",
+      "idempotency-key",
+    ]
+    const got = HeaderFields.toProvider([...ends, ...passes].map((name) => [name, "1"] as const), undefined)
+    assert.deepStrictEqual(got.map(([name]) => name), [...passes, "via"])
+  })
+
+  it("that a browser keeps for the whole origin, or that command the server in front, end at the gateway", () => {
+    const ends = [
+      "set-cookie",
+      "set-cookie2",
+      "set-login",
+      "alt-svc",
+      "clear-site-data",
+      "strict-transport-security",
+      "nel",
+      "report-to",
+      "service-worker-allowed",
+      "accept-ch",
+      "critical-ch",
+      "public-key-pins",
+      "expect-ct",
+      "origin-agent-cluster",
+      "x-accel-redirect",
+      "X-Accel-Buffering",
+      "x-sendfile",
+      "x-lighttpd-send-file",
+      "trailer",
+      "keep-alive",
+    ]
+    const passes = [
+      "content-type",
+      "etag",
+      "location",
+      "www-authenticate",
+      "access-control-allow-origin",
+      "content-security-policy",
+      "reporting-endpoints",
+      "x-request-id",
+      "x-accelerated",
+      "retry-after",
+      "accept-ranges",
+    ]
+    const got = HeaderFields.toClient([...ends, ...passes].map((name) => [name, "1"] as const))
+    assert.deepStrictEqual(got.map(([name]) => name), [...passes, "via"])
+  })
+
   it("that a trusted proxy names the tenant with stay at the gateway", () =>
     assert.deepStrictEqual(HeaderFields.toProvider([["X-Who", "alpha"]], "x-who"), [["via", "1.1 holdfast"]]))
 })
