@@ -66,6 +66,8 @@ export interface State {
   readonly waitsFor: Side | undefined
   /** When a byte last came from the side that sends, or the last one was taken; monotonic nanoseconds. */
   readonly movedNanos: number
+  /** The longest that the side which reads has let the next byte wait, in nanoseconds. */
+  readonly heldNanos: number
   /** Whether it was ended by a fault of its own, and not by its reader leaving. */
   readonly broken: boolean
 }
@@ -124,7 +126,8 @@ class Watched implements Body {
   #moved = true
   #quiet = 0
   #movedNanos: number
-  #ended: Omit<State, "movedNanos"> | undefined
+  #heldNanos = 0
+  #ended: Pick<State, "waitsFor" | "broken"> | undefined
 
   constructor(
     { live, clock }: { readonly live: Set<Watched>; readonly clock: Clock.Clock },
@@ -163,7 +166,7 @@ class Watched implements Body {
 
   state(): State {
     const { waitsFor, broken } = this.#ended ?? { waitsFor: this.#awaited, broken: false }
-    return { waitsFor, movedNanos: this.#movedNanos, broken }
+    return { waitsFor, movedNanos: this.#movedNanos, heldNanos: this.#heldNanos, broken }
   }
 
   get #awaited(): Side {
@@ -175,6 +178,7 @@ class Watched implements Body {
   }
 
   async #pull(): Promise<void> {
+    this.#heldNanos = Math.max(this.#heldNanos, Deadline.nowNanos(this.#clock) - this.#movedNanos)
     this.#reading = true
     this.#moved = true
     const next = await this.#source.read().catch(() => undefined)
@@ -206,7 +210,7 @@ class Watched implements Body {
     Deferred.doneUnsafe(this.done, fault === undefined ? Effect.void : Effect.fail(fault))
   }
 
-  #endedBy(fault: Fault): Omit<State, "movedNanos"> {
+  #endedBy(fault: Fault): Pick<State, "waitsFor" | "broken"> {
     if (fault._tag === "BodyTooLarge") return { waitsFor: this.#from, broken: true }
     if (fault._tag === "BodyStalled") return { waitsFor: fault.waitedFor, broken: true }
     const left = fault.by === this.#reader

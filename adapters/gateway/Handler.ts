@@ -123,7 +123,7 @@ const proxy = Effect.fnUntraced(function* (parts: Inner, request: Request, progr
     Effect.gen(function* () {
       const reply = yield* call(parts, request, progress, route, evidence)
       yield* answered(reply.status)
-      yield* handOver(parts, progress, route, reply)
+      yield* handOver(parts, progress, route, reply, evidence)
     }))
 })
 
@@ -149,6 +149,7 @@ const judged = Effect.fnUntraced(function* <R>(
     askedNanos: Deadline.nowNanos(clock),
     timeout: provider.timeout,
     upload: undefined,
+    download: undefined,
     status: undefined,
   }
   const answered = (status: number): Effect.Effect<void> => {
@@ -209,11 +210,18 @@ const call = Effect.fnUntraced(function* (
 })
 
 /** Begins the response and waits until its last byte was taken. */
-const handOver = Effect.fnUntraced(function* (parts: Parts, progress: Progress, route: Routes.Route, reply: Reply) {
+const handOver = Effect.fnUntraced(function* (
+  parts: Parts,
+  progress: Progress,
+  route: Routes.Route,
+  reply: Reply,
+  evidence: Judgement.Evidence,
+) {
   const headers = yield* headersOf(route, reply)
   const body = reply.body === null
     ? undefined
     : yield* parts.bodies.watch(reply.body, { from: "upstream", maxBytes: Infinity })
+  evidence.download = body
   progress.answer(new Response(body?.stream ?? null, { status: reply.status, headers }))
   if (body !== undefined) yield* Deferred.await(body.done)
 })

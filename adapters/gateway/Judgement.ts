@@ -19,6 +19,8 @@ export interface Evidence {
   /** What the configuration grants the provider. */
   readonly timeout: Duration.Duration
   upload: Body | undefined
+  /** The response's body, once it is handed over. */
+  download: Body | undefined
   /** Of the response's head, once it is there. */
   status: number | undefined
 }
@@ -33,7 +35,7 @@ export const ofEnd = (evidence: Evidence, exit: Exit.Exit<void, Refused>, now: n
     case "UpstreamFailed":
       return cuts.has(error.code) && isExcused(evidence) ? ofStatus(evidence) : "failure"
     case "BodyCut":
-      return error.by === "upstream" && !isExcused(evidence) ? "failure" : ofStatus(evidence)
+      return error.by === "upstream" && !isExcused(evidence) && !wasHeld(evidence) ? "failure" : ofStatus(evidence)
     case "BodyStalled":
       return error.waitedFor === "upstream" && !isExcused(evidence) ? "failure" : ofStatus(evidence)
     case "DeadlineExceeded":
@@ -58,6 +60,16 @@ const isExcused = ({ status, upload }: Evidence): boolean => {
   const state = upload?.state()
   return state !== undefined && (state.waitsFor === "client" || (state.broken && status !== undefined))
 }
+
+const patienceNanos = 1e9
+
+/**
+ * True where the client let the response wait for a second or more: a provider may give up on that too.
+ *
+ * No server does so in less, and a client that keeps reading lets a piece wait for milliseconds. How long before the cut that
+ * was is not looked at: what had been sent already comes before it.
+ */
+const wasHeld = ({ download }: Evidence): boolean => (download?.state().heldNanos ?? 0) >= patienceNanos
 
 /** A head that came stays true, whatever the client did after it: else a stream that every client leaves never succeeds. */
 const ofStatus = ({ status }: Evidence): Verdict => status === undefined ? "neutral" : ofHead(status)

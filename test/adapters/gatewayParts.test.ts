@@ -624,12 +624,13 @@ describe("what a call says of its provider", () => {
   const upload = (state: Partial<Bodies.State>): Bodies.Body => ({
     done: Deferred.makeUnsafe(),
     stream: new ReadableStream(),
-    state: () => ({ waitsFor: undefined, movedNanos: 0, broken: false, ...state }),
+    state: () => ({ waitsFor: undefined, movedNanos: 0, heldNanos: 0, broken: false, ...state }),
   })
   const evidence = (more: Partial<Judgement.Evidence> = {}): Judgement.Evidence => ({
     askedNanos: 0,
     timeout: second,
     upload: undefined,
+    download: undefined,
     status: undefined,
     ...more,
   })
@@ -698,6 +699,14 @@ describe("what a call says of its provider", () => {
     ["a body that is cut after a whole upload", "failure", Exit.fail(cut("upstream")), {
       status: 200,
       upload: upload({}),
+    }],
+    ["a body that is cut after its client let it wait", "success", Exit.fail(cut("upstream")), {
+      status: 200,
+      download: upload({ heldNanos: 1e9 }),
+    }],
+    ["a body that is cut while its client reads on", "failure", Exit.fail(cut("upstream")), {
+      status: 200,
+      download: upload({ heldNanos: 1e9 - 1 }),
     }],
     ["a defect of ours", "neutral", Exit.die("bug"), {}],
   ]
@@ -773,10 +782,36 @@ describe("a body under way", () => {
           return body.state()
         })
       const movedNanos = 0
-      assert.deepStrictEqual(yield* stateOf(source().stream, 9, 0), { waitsFor: "client", movedNanos, broken: false })
+      assert.deepStrictEqual(yield* stateOf(source().stream, 9, 0), {
+        waitsFor: "client",
+        movedNanos,
+        heldNanos: 0,
+        broken: false,
+      })
       assert.deepInclude(yield* stateOf(three(), 9, 1), { waitsFor: "upstream", movedNanos: 2e9, broken: false })
       assert.deepInclude(yield* stateOf(three(), 2, 1), { waitsFor: "client", broken: true })
       assert.deepInclude(yield* stateOf(three(), 9, 2), { waitsFor: undefined, movedNanos: 6e9, broken: false })
+    }))
+
+  it.effect("tells how long its reader let it wait, and not how long its sender did", () =>
+    Effect.gen(function* () {
+      const bodies = yield* Bodies.make({ idle: Duration.minutes(1) })
+      let sink!: ReadableStreamDefaultController<Uint8Array>
+      const stream = new ReadableStream<Uint8Array>({
+        start: (controller) => {
+          sink = controller
+        },
+      })
+      const body = yield* bodies.watch(stream, { from: "upstream", maxBytes: 9 })
+      const reader = body.stream.getReader()
+      for (const [held, sent] of [[1, 9], [3, 9], [2, 9]] as const) {
+        yield* TestClock.adjust(held * 1_000)
+        const read = reader.read()
+        yield* TestClock.adjust(sent * 1_000)
+        sink.enqueue(new Uint8Array(1))
+        yield* Effect.promise(() => read)
+      }
+      assert.strictEqual(body.state().heldNanos, 3e9)
     }))
 
   it.effect("ends with its scope, and its reader sees an error rather than an end", () =>
