@@ -43,9 +43,10 @@ const endsAtGateway: ReadonlySet<string> = new Set([
   "x-rewrite-url",
 ])
 
-/** `x-forwarded`, `x-original-url`, `x-envoy-original-path`, `x-real-ip`, `cf-connecting-ip`, `x-remote-addr`, … */
-const claims =
-  /^x-forwarded(-|$)|^x-([a-z]+-)?original-|(^|-)(client|connecting|external|originating|real|remote|source|user)-?(ip|ipv6|addr|address)$/
+/** `x-forwarded`, `x-original-url`, `x-envoy-original-path`, … */
+const places = /^x-forwarded(-|$)|^x-([a-z]+-)?original-/
+/** `x-real-ip`, `cf-connecting-ip`, `x-remote-addr`, `x-azure-clientip`, … */
+const addresses = /(^|-)(client|connecting|external|originating|real|remote|source|user)-?(ip|ipv6|addr|address)$/
 
 const endsAtProvider: ReadonlySet<string> = new Set([
   "accept-ch",
@@ -92,7 +93,7 @@ export const toProvider = (fields: Fields, identity: string | undefined): Fields
   const named = namedByConnection(fields)
   const passes = (name: string): boolean =>
     !hopByHop.has(name) && !endsAtGateway.has(name) && !named.has(name) && name !== identity &&
-    !claims.test(name) && !name.startsWith("holdfast-")
+    !places.test(name) && !addresses.test(name) && !name.startsWith("holdfast-")
   const kept = fields.filter(([name]) => passes(folded(name)))
   return [...kept.map(([name, value]) => [name.toLowerCase(), value] as const), ["via", viaOf(fields)]]
 }

@@ -29,8 +29,8 @@ export type Handler = (request: Request, info: Info) => Promise<Response>
 const lingerMillis = 1_000
 
 /**
- * A listener for `request`, `checkContinue` and `checkExpectation` that answers with the handler's responses. Whoever calls it calls what it
- * returns when the response or its connection has closed.
+ * A listener for `request`, `checkContinue` and `checkExpectation` that answers with the handler's responses. Whoever calls
+ * it calls what it returns when the response or its connection has closed.
  */
 export const answerer =
   (handler: Handler) =>
