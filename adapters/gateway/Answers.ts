@@ -10,7 +10,7 @@ import type { DeadlineExceeded } from "../../core/Deadline.ts"
 import type { CircuitOpen, Saturated } from "../../core/GateRefused.ts"
 import type { InvalidRequest } from "../../core/Refusal.ts"
 import type { Fault } from "./Bodies.ts"
-import type { BadFraming, TooManyFields } from "./Framing.ts"
+import type { BadFraming, ExpectationFailed, TooManyFields } from "./Framing.ts"
 import type { NotGranted, UnknownProvider } from "./Routes.ts"
 import type { BadTarget, TargetTooLong } from "./Target.ts"
 import type { Unauthenticated } from "./Tenants.ts"
@@ -22,6 +22,7 @@ export type Refused =
   | BadTarget
   | CircuitOpen
   | DeadlineExceeded
+  | ExpectationFailed
   | Fault
   | InvalidRequest
   | NotGranted
@@ -40,6 +41,7 @@ const statuses = {
   CircuitOpen: 503,
   Closed: 503,
   DeadlineExceeded: 504,
+  ExpectationFailed: 417,
   InvalidRequest: 400,
   NeverFits: 503,
   NotGranted: 403,

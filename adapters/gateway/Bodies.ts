@@ -60,12 +60,23 @@ export class BodyCut extends Refusal {
 
 export type Fault = BodyTooLarge | BodyStalled | BodyCut
 
+/** Of a body that was ended early, what held at its end. */
+export interface State {
+  /** Whom it waits for: for the next byte, or to take the last one. Undefined once it is whole. */
+  readonly waitsFor: Side | undefined
+  /** When a byte last came from the side that sends, or the last one was taken; monotonic nanoseconds. */
+  readonly movedNanos: number
+  /** The longest that the side which reads has let the next byte wait, in nanoseconds. */
+  readonly heldNanos: number
+  /** Whether it was ended by a fault of its own, and not by its reader leaving. */
+  readonly broken: boolean
+}
+
 /** `done` ends when the last byte was taken by the reader, or with the fault that ended the body before it. */
 export interface Body {
   readonly stream: ReadableStream<Uint8Array>
   readonly done: Deferred.Deferred<void, Fault>
-  /** Whom it waits for; or, once it has ended, when that was, in monotonic nanoseconds. */
-  readonly state: () => { readonly waitsFor: Side | undefined; readonly endedNanos: number | undefined }
+  readonly state: () => State
 }
 
 export interface Bodies {
@@ -114,7 +125,9 @@ class Watched implements Body {
   #reading = false
   #moved = true
   #quiet = 0
-  #endedNanos: number | undefined
+  #movedNanos: number
+  #heldNanos = 0
+  #ended: Pick<State, "waitsFor" | "broken"> | undefined
 
   constructor(
     { live, clock }: { readonly live: Set<Watched>; readonly clock: Clock.Clock },
@@ -124,6 +137,7 @@ class Watched implements Body {
   ) {
     this.#live = live
     this.#clock = clock
+    this.#movedNanos = Deadline.nowNanos(clock)
     this.#from = from
     this.#maxBytes = maxBytes
     this.#source = source.getReader()
@@ -150,9 +164,9 @@ class Watched implements Body {
     this.#end(new BodyStalled({ waitedFor: this.#awaited, idle }))
   }
 
-  state(): ReturnType<Body["state"]> {
-    const endedNanos = this.#endedNanos
-    return { waitsFor: endedNanos === undefined ? this.#awaited : undefined, endedNanos }
+  state(): State {
+    const { waitsFor, broken } = this.#ended ?? { waitsFor: this.#awaited, broken: false }
+    return { waitsFor, movedNanos: this.#movedNanos, heldNanos: this.#heldNanos, broken }
   }
 
   get #awaited(): Side {
@@ -164,6 +178,7 @@ class Watched implements Body {
   }
 
   async #pull(): Promise<void> {
+    this.#heldNanos = Math.max(this.#heldNanos, Deadline.nowNanos(this.#clock) - this.#movedNanos)
     this.#reading = true
     this.#moved = true
     const next = await this.#source.read().catch(() => undefined)
@@ -176,18 +191,29 @@ class Watched implements Body {
   #pass(bytes: Uint8Array): void {
     this.#bytes += bytes.byteLength
     this.#moved = true
+    this.#movedNanos = Deadline.nowNanos(this.#clock)
     if (this.#bytes > this.#maxBytes) this.#end(new BodyTooLarge({ limit: this.#maxBytes }))
     else if (this.#live.has(this)) this.#sink.enqueue(bytes)
   }
 
   #end(fault: Fault | undefined): void {
     if (!this.#live.delete(this)) return
-    this.#endedNanos = Deadline.nowNanos(this.#clock)
-    if (fault === undefined) this.#sink.close()
-    else {
+    if (fault === undefined) {
+      this.#ended = { waitsFor: undefined, broken: false }
+      this.#movedNanos = Deadline.nowNanos(this.#clock)
+      this.#sink.close()
+    } else {
+      this.#ended = this.#endedBy(fault)
       this.#sink.error(fault)
       this.#source.cancel().catch(() => {})
     }
     Deferred.doneUnsafe(this.done, fault === undefined ? Effect.void : Effect.fail(fault))
+  }
+
+  #endedBy(fault: Fault): Pick<State, "waitsFor" | "broken"> {
+    if (fault._tag === "BodyTooLarge") return { waitsFor: this.#from, broken: true }
+    if (fault._tag === "BodyStalled") return { waitsFor: fault.waitedFor, broken: true }
+    const left = fault.by === this.#reader
+    return { waitsFor: left ? this.#awaited : this.#from, broken: !left }
   }
 }

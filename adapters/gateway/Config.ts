@@ -14,6 +14,7 @@ import { Refusal } from "../../core/Refusal.ts"
 import * as ConfigFile from "./ConfigFile.ts"
 import type { Environment, Mistake } from "./ConfigRelations.ts"
 import * as Relations from "./ConfigRelations.ts"
+import * as JsonFault from "./JsonFault.ts"
 import * as RepeatedKeys from "./RepeatedKeys.ts"
 import type { Tenant, Token } from "./Tenants.ts"
 
@@ -86,11 +87,15 @@ export const parse = (text: string, environment: Environment): Effect.Effect<Con
   Effect.try({
     try: (): unknown => JSON.parse(text),
     // The parser's own message quotes the text.
-    catch: () => new InvalidConfig({ mistakes: [{ path: "$", rule: "is not JSON" }] }),
+    catch: () => new InvalidConfig({ mistakes: [{ path: "$", rule: `is not JSON${placeOf(JsonFault.find(text))}` }] }),
   }).pipe(Effect.flatMap((json) => {
     const repeated = RepeatedKeys.find(text).map((path) => ({ path, rule: "is named twice" }))
     return repeated.length > 0 ? Effect.fail(new InvalidConfig({ mistakes: repeated })) : decode(json, environment)
   }))
+
+/** A parser may give up on what is JSON, if it is nested too deeply. */
+const placeOf = (place: JsonFault.Place | undefined): string =>
+  place === undefined ? " that can be read" : ` at line ${place.line}, column ${place.column}`
 
 /** Reads a configuration that is data already. */
 export const decode = (json: unknown, environment: Environment): Effect.Effect<Config, InvalidConfig> =>
@@ -137,7 +142,7 @@ const identityOf = (file: ConfigFile.File, tenants: ReadonlyMap<string, Tenant>)
     return {
       by: "proxy",
       header: (file.identity.header ?? "").toLowerCase(),
-      addresses: new Set(file.identity.addresses?.map((address) => address.toLowerCase())),
+      addresses: new Set(file.identity.addresses),
     }
   }
   const tokens = Object.entries(file.tenants).flatMap(([name, { tokens = [] }]) =>

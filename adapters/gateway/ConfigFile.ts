@@ -9,6 +9,7 @@ import * as Duration from "effect/Duration"
 import * as Exit from "effect/Exit"
 import * as Schema from "effect/Schema"
 import * as SchemaIssue from "effect/SchemaIssue"
+import * as Address from "./Address.ts"
 import type { Environment, Mistake } from "./ConfigRelations.ts"
 import * as Relations from "./ConfigRelations.ts"
 
@@ -68,11 +69,13 @@ export interface File {
 const whole = (minimum: number, maximum: number): Schema.Number => {
   const rule = `must be a whole number from ${minimum} to ${maximum}`
   const within = (value: number): boolean => Number.isInteger(value) && value >= minimum && value <= maximum
-  return Schema.Number.check(Schema.makeFilter((value: number) => within(value) ? undefined : rule))
+  return Schema.Number.annotate({ message: rule }).check(
+    Schema.makeFilter((value: number) => within(value) ? undefined : rule),
+  )
 }
 
 const passing = (test: (text: string) => boolean, rule: string): Schema.String =>
-  Schema.String.check(Schema.makeFilter((text: string) => test(text) ? undefined : rule))
+  Schema.String.annotate({ message: rule }).check(Schema.makeFilter((text: string) => test(text) ? undefined : rule))
 
 const matching = (pattern: RegExp, rule: string): Schema.String => passing((text) => pattern.test(text), rule)
 
@@ -106,7 +109,9 @@ const shape = Schema.Struct({
   identity: opt(Schema.Struct({
     by: Schema.Literals(["bearer", "proxy"]),
     header: opt(matching(header, "must be a header name of letters, digits and -")),
-    addresses: opt(Schema.Array(matching(/^[0-9A-Fa-f.:]{2,45}$/, "must be an IP address"))),
+    addresses: opt(
+      Schema.Array(passing((text) => Address.canonical(text) !== undefined, "must be an IPv4 or IPv6 address")),
+    ),
   })),
   tenants: Schema.Record(
     Schema.String,
@@ -130,7 +135,8 @@ const shape = Schema.Struct({
       })),
       headers: opt(Schema.Record(
         Schema.String,
-        Schema.Struct({ env: matching(/^[A-Za-z_][A-Za-z0-9_]*$/, "must be the name of an environment variable") }),
+        Schema.Struct({ env: matching(/^[A-Za-z_][A-Za-z0-9_]*$/, "must be the name of an environment variable") })
+          .annotate({ message: 'must be { "env": "NAME" }, naming the environment variable with the value' }),
       )),
     }),
   ),
@@ -180,8 +186,21 @@ const shapeMistakes = (exit: Exit.Exit<unknown, Schema.SchemaError>): ReadonlyAr
   return exit.cause.reasons.filter(Cause.isFailReason).flatMap(({ error }) =>
     format(error.issue).issues.map(({ path, message }) => ({
       path: ["$", ...path ?? []].map(String).join("."),
-      rule: message.replace("Expected no excess property", "is not a known key").replace("Missing key", "is missing")
-        .replace(/^Expected /, "must be "),
+      rule: ruleOf(message),
     }))
   )
+}
+
+const articles: Readonly<Record<string, string>> = {
+  array: "a list",
+  boolean: "true or false",
+  object: "an object",
+  string: "a string",
+}
+
+const ruleOf = (message: string): string => {
+  if (message === "Expected no excess property") return "is not a known key"
+  if (message === "Missing key") return "is missing"
+  const expected = /^Expected (.*)$/.exec(message)?.[1]
+  return expected === undefined ? message : `must be ${articles[expected] ?? expected.replaceAll(" | ", " or ")}`
 }

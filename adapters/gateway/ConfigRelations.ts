@@ -3,6 +3,7 @@
  *
  * It looks at unchecked data and skips what has the wrong shape, for that is named elsewhere. It owns nothing.
  */
+import * as HeaderFields from "./HeaderFields.ts"
 
 /** One mistake: where, and the rule that it breaks. The value is not repeated, for it may be a token put there in error. */
 export interface Mistake {
@@ -79,13 +80,17 @@ const ofProvider = (key: string, provider: Json, environment: Environment): Read
   const found: Array<Mistake> = []
   if (!name.test(key)) found.push({ path, rule: nameRule })
   if (("url" in provider) === ("serves" in provider)) found.push({ path, rule: "must have either a url or serves" })
+  const seen = new Map<string, string>()
   for (const [header, value] of Object.entries(objectOf(provider["headers"]))) {
     const at = `${path}.headers.${header}`
+    const first = seen.get(header.toLowerCase())
+    if (first !== undefined) found.push({ path: at, rule: `is named twice, as ${first} too` })
+    seen.set(header.toLowerCase(), header)
     if (!/^[A-Za-z0-9-]{1,64}$/.test(header)) {
       found.push({ path: at, rule: "must be a header name of letters, digits and -" })
     }
-    if (/^(host|connection|content-length|transfer-encoding|te|upgrade)$/i.test(header)) {
-      found.push({ path: at, rule: "is a header that the gateway writes itself" })
+    if (HeaderFields.isOfHop(header)) {
+      found.push({ path: at, rule: "is a header of the connection, which is the gateway's to write" })
     }
     const env = objectOf(value)["env"]
     if (typeof env !== "string") continue
@@ -134,6 +139,10 @@ const ofIdentity = (file: Json): ReadonlyArray<Mistake> => {
   const rule = proxy ? "is missing" : "belongs to identity by proxy alone"
   const names = ["header", "addresses"].filter((key) => (key in identity) !== proxy)
   const found = names.map((key) => ({ path: `$.identity.${key}`, rule }))
+  const header = identity["header"]
+  if (typeof header === "string" && HeaderFields.isOfHop(header)) {
+    found.push({ path: "$.identity.header", rule: "is a header of the connection, which names nobody" })
+  }
   if (Array.isArray(identity["addresses"]) && identity["addresses"].length === 0) {
     return [...found, { path: "$.identity.addresses", rule: "must hold an address" }]
   }

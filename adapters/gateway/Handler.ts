@@ -31,9 +31,11 @@ import { Tenants } from "./Tenants.ts"
 import type { Traffic } from "./Traffic.ts"
 import { Upstream, UpstreamFailed } from "./Upstream.ts"
 
-/** What a WHATWG Request cannot say: the target and header lines as sent, who is at the other end, and that it left. */
+/** What a WHATWG Request cannot say: target, version and header lines as sent, who is at the other end, that it left. */
 export interface Info {
   readonly target: string
+  /** Of HTTP, as `1.1`. */
+  readonly version: string
   readonly fields: Fields
   readonly peer: string
   readonly gone: AbortSignal
@@ -99,8 +101,8 @@ const handler = (parts: Inner, context: Context.Context<Needs>): Handler => (req
   })
 
 const handle = Effect.fnUntraced(function* (parts: Inner, request: Request, progress: Progress) {
-  const { target, fields, peer } = progress.info
-  const asked = { method: request.method, target, fields, peer }
+  const { target, version, fields, peer } = progress.info
+  const asked = { method: request.method, target, version, fields, peer }
   const route = yield* Routes.find(parts.config, yield* Tenants, asked, (tenant) => {
     progress.tenant = tenant
   })
@@ -121,7 +123,7 @@ const proxy = Effect.fnUntraced(function* (parts: Inner, request: Request, progr
     Effect.gen(function* () {
       const reply = yield* call(parts, request, progress, route, evidence)
       yield* answered(reply.status)
-      yield* handOver(parts, progress, route, reply)
+      yield* handOver(parts, progress, route, reply, evidence)
     }))
 })
 
@@ -147,6 +149,7 @@ const judged = Effect.fnUntraced(function* <R>(
     askedNanos: Deadline.nowNanos(clock),
     timeout: provider.timeout,
     upload: undefined,
+    download: undefined,
     status: undefined,
   }
   const answered = (status: number): Effect.Effect<void> => {
@@ -207,11 +210,18 @@ const call = Effect.fnUntraced(function* (
 })
 
 /** Begins the response and waits until its last byte was taken. */
-const handOver = Effect.fnUntraced(function* (parts: Parts, progress: Progress, route: Routes.Route, reply: Reply) {
+const handOver = Effect.fnUntraced(function* (
+  parts: Parts,
+  progress: Progress,
+  route: Routes.Route,
+  reply: Reply,
+  evidence: Judgement.Evidence,
+) {
   const headers = yield* headersOf(route, reply)
   const body = reply.body === null
     ? undefined
     : yield* parts.bodies.watch(reply.body, { from: "upstream", maxBytes: Infinity })
+  evidence.download = body
   progress.answer(new Response(body?.stream ?? null, { status: reply.status, headers }))
   if (body !== undefined) yield* Deferred.await(body.done)
 })

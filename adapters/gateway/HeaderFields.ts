@@ -2,9 +2,13 @@
  * Which header lines cross the gateway, and which end here. It owns nothing.
  *
  * Toward the provider: no hop-by-hop line, none that `Connection` names, nothing that proves or names the client (its
- * credentials, cookies, address), nothing that claims another host or path. Toward the client: no hop-by-hop line, and
- * nothing that would make the provider speak for the gateway's whole origin. An address that we add would tell outside
- * providers about inside clients, so `x-forwarded-*` is dropped and not written anew.
+ * credential, cookies, address), nothing that claims another host or path. Toward the client: no hop-by-hop line, nothing
+ * that a browser would keep for the gateway's whole origin, and nothing that commands the server in front of it. An address
+ * that we add would tell outside providers about inside clients, so `x-forwarded-*` is dropped and not written anew.
+ *
+ * Claims are dropped by the names that servers and frameworks are known to believe, families of them by their pattern. What
+ * only speaks for its own request or response passes: another method (`x-http-method-override`), which no rule here rests
+ * on, a key that the client has for the provider (`x-api-key`), a page's own policies, CORS.
  */
 import type { Fields } from "./Message.ts"
 
@@ -25,26 +29,51 @@ const hopByHop: ReadonlySet<string> = new Set([
 const endsAtGateway: ReadonlySet<string> = new Set([
   "authorization",
   "cookie",
+  "cookie2",
   "host",
   "content-length",
   "expect",
   "forwarded",
   "via",
-  "x-real-ip",
-  "x-client-ip",
-  "true-client-ip",
-  "cf-connecting-ip",
-  "x-original-url",
+  "x-host",
+  "x-host-override",
+  "x-http-host",
+  "x-http-host-override",
+  "x-override-url",
   "x-rewrite-url",
 ])
 
+/** `x-forwarded`, `x-original-url`, `x-envoy-original-path`, … */
+const places = /^x-forwarded(-|$)|^x-([a-z]+-)?original-/
+/** `x-real-ip`, `cf-connecting-ip`, `x-remote-addr`, `x-azure-clientip`, … */
+const addresses = /(^|-)(client|connecting|external|originating|real|remote|source|user)-?(ip|ipv6|addr|address)$/
+
 const endsAtProvider: ReadonlySet<string> = new Set([
-  "set-cookie",
+  "accept-ch",
   "alt-svc",
   "clear-site-data",
+  "critical-ch",
+  "expect-ct",
+  "nel",
+  "origin-agent-cluster",
+  "public-key-pins",
+  "public-key-pins-report-only",
+  "report-to",
+  "service-worker-allowed",
+  "set-cookie",
+  "set-cookie2",
+  "set-login",
   "strict-transport-security",
   "via",
 ])
+
+/** `x-accel-redirect` and its kin make the server in front of the gateway read files of its own, or change its limits. */
+const commands = /^x-accel-|^x-(lighttpd-)?send-?file/
+
+/** Lines of the hop itself: the gateway writes those that it needs. Who signs in at a proxy in between may need its own. */
+export const isOfHop = (name: string): boolean =>
+  (hopByHop.has(folded(name)) && name.toLowerCase() !== "proxy-authorization") ||
+  ["content-length", "expect", "host", "via"].includes(folded(name))
 
 /** Names that CGI-like upstreams fold together are one name here, so `X_Forwarded_For` is no way around. */
 const folded = (name: string): string => name.toLowerCase().replaceAll("_", "-")
@@ -64,7 +93,7 @@ export const toProvider = (fields: Fields, identity: string | undefined): Fields
   const named = namedByConnection(fields)
   const passes = (name: string): boolean =>
     !hopByHop.has(name) && !endsAtGateway.has(name) && !named.has(name) && name !== identity &&
-    !name.startsWith("x-forwarded-") && !name.startsWith("holdfast-")
+    !places.test(name) && !addresses.test(name) && !name.startsWith("holdfast-")
   const kept = fields.filter(([name]) => passes(folded(name)))
   return [...kept.map(([name, value]) => [name.toLowerCase(), value] as const), ["via", viaOf(fields)]]
 }
@@ -79,7 +108,8 @@ export const replaced = (fields: Fields, own: Fields): Fields => {
 export const toClient = (fields: Fields): Fields => {
   const named = namedByConnection(fields)
   const passes = (name: string): boolean =>
-    !hopByHop.has(name) && !endsAtProvider.has(name) && !named.has(name) && !name.startsWith("holdfast-")
+    !hopByHop.has(name) && !endsAtProvider.has(name) && !named.has(name) && !commands.test(name) &&
+    !name.startsWith("holdfast-")
   const kept = fields.filter(([name]) => passes(folded(name)))
   return [...kept, ["via", viaOf(fields)]]
 }

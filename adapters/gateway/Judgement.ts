@@ -19,6 +19,8 @@ export interface Evidence {
   /** What the configuration grants the provider. */
   readonly timeout: Duration.Duration
   upload: Body | undefined
+  /** The response's body, once it is handed over. */
+  download: Body | undefined
   /** Of the response's head, once it is there. */
   status: number | undefined
 }
@@ -31,17 +33,43 @@ export const ofEnd = (evidence: Evidence, exit: Exit.Exit<void, Refused>, now: n
   const error = exit._tag === "Success" ? undefined : exit.cause.reasons.find(Cause.isFailReason)?.error
   switch (error?._tag) {
     case "UpstreamFailed":
-      return "failure"
+      return cuts.has(error.code) && isExcused(evidence) ? ofStatus(evidence) : "failure"
     case "BodyCut":
-      return error.by === "upstream" ? "failure" : ofStatus(evidence)
+      return error.by === "upstream" && !isExcused(evidence) && !wasHeld(evidence) ? "failure" : ofStatus(evidence)
     case "BodyStalled":
-      return error.waitedFor === "upstream" ? "failure" : ofStatus(evidence)
+      return error.waitedFor === "upstream" && !isExcused(evidence) ? "failure" : ofStatus(evidence)
     case "DeadlineExceeded":
       return evidence.status === undefined && hadItsTime(evidence, now) ? "failure" : ofStatus(evidence)
     default:
       return ofStatus(evidence)
   }
 }
+
+/** The codes of a connection that was there and ended. One that never came is the provider's, whatever its client did. */
+const cuts: ReadonlySet<string> = new Set(["CLOSED", "ECONNABORTED", "ECONNRESET", "EPIPE"])
+
+/**
+ * True where the provider ended or stood still while its client owed it the rest of an upload, or after that upload broke.
+ *
+ * A provider may give up on a client that is slow, and waits in vain for one that stopped. After the head, an upload that
+ * broke ends the exchange from our side; then even one that the provider did not read says nothing, for it need not read on,
+ * and cannot while its client does not read the response. Whether the client had just been about to send is not looked at:
+ * a fault that one tenant might have caused opens no circuit of everybody's.
+ */
+const isExcused = ({ status, upload }: Evidence): boolean => {
+  const state = upload?.state()
+  return state !== undefined && (state.waitsFor === "client" || (state.broken && status !== undefined))
+}
+
+const patienceNanos = 1e9
+
+/**
+ * True where the client let the response wait for a second or more: a provider may give up on that too.
+ *
+ * No server does so in less, and a client that keeps reading lets a piece wait for milliseconds. How long before the cut that
+ * was is not looked at: what had been sent already comes before it.
+ */
+const wasHeld = ({ download }: Evidence): boolean => (download?.state().heldNanos ?? 0) >= patienceNanos
 
 /** A head that came stays true, whatever the client did after it: else a stream that every client leaves never succeeds. */
 const ofStatus = ({ status }: Evidence): Verdict => status === undefined ? "neutral" : ofHead(status)
@@ -50,11 +78,11 @@ const ofStatus = ({ status }: Evidence): Verdict => status === undefined ? "neut
  * True where the provider alone was waited for, for half of its time at least.
  *
  * The deadline covers the line and the upload as well. A call that had used it up there gives its provider a moment, and
- * failing to answer in a moment is no fault.
+ * failing to answer in a moment is no fault. Of an upload that it still reads, however large, only the last wait counts.
  */
 const hadItsTime = ({ askedNanos, timeout, upload }: Evidence, now: number): boolean => {
   const state = upload?.state()
   if (state?.waitsFor === "client") return false
-  const from = Math.max(askedNanos, state?.endedNanos ?? 0)
+  const from = Math.max(askedNanos, state?.movedNanos ?? 0)
   return now - from >= Duration.toMillis(timeout) * 1e6 / 2
 }

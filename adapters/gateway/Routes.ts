@@ -1,7 +1,8 @@
 /**
  * From a request to a tenant and a provider, before anything is charged. It owns nothing.
  *
- * In this order: the target, the framing, who asks, where to, and whether the body is announced as too large.
+ * In this order: the framing, the target, who asks, where to, what is expected, and whether the body is announced as too
+ * large.
  */
 import * as Effect from "effect/Effect"
 import { Refusal } from "../../core/Refusal.ts"
@@ -54,6 +55,7 @@ export class NotGranted extends Refusal {
 export interface Asked {
   readonly method: string
   readonly target: string
+  readonly version: string
   readonly fields: Fields
   readonly peer: string
 }
@@ -61,6 +63,7 @@ export interface Asked {
 export type Unroutable =
   | BodyTooLarge
   | Framing.BadFraming
+  | Framing.ExpectationFailed
   | Framing.TooManyFields
   | NotGranted
   | Target.BadTarget
@@ -76,7 +79,7 @@ export const find = (
   identified: (tenant: string) => void,
 ): Effect.Effect<Route, Unroutable> =>
   Effect.gen(function* () {
-    const framing = yield* Framing.read(asked.method, asked.fields, config.http.maxHeaderLines)
+    const framing = yield* Framing.read(asked, config.http.maxHeaderLines)
     const target = yield* Target.parse(asked.target, config.http.maxTargetBytes)
     const tenant = yield* tenants.resolve(asked)
     identified(tenant.name)
@@ -85,6 +88,7 @@ export const find = (
     if (!tenant.providers.has(provider.name)) {
       return yield* new NotGranted({ tenant: tenant.name, provider: provider.name })
     }
+    yield* Framing.expects(asked.fields)
     const limit = config.http.maxBodyBytes
     if ((framing.bytes ?? 0) > limit) return yield* new BodyTooLarge({ limit })
     return { tenant: tenant.name, provider, path: target.path, bytes: framing.bytes }

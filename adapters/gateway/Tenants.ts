@@ -8,6 +8,7 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import { createHash, timingSafeEqual } from "node:crypto"
 import { Refusal } from "../../core/Refusal.ts"
+import * as Address from "./Address.ts"
 import { valuesOf } from "./Framing.ts"
 import type { Fields } from "./Message.ts"
 
@@ -79,19 +80,26 @@ export const byToken = (tokens: ReadonlyArray<Token>): Tenants => {
   }
 }
 
-/** By one line of `header`, from one of `addresses` alone. An IPv4 address inside an IPv6 one counts as itself. */
+/**
+ * By one line of `header`, from one of `addresses` alone, in whichever way an address is written; what is none is nobody's.
+ * An IPv4 address inside an IPv6 one counts as itself.
+ */
 export const byProxy = (options: {
   readonly header: string
   readonly addresses: ReadonlySet<string>
   readonly tenants: ReadonlyMap<string, Tenant>
-}): Tenants => ({
-  header: options.header,
-  resolve: (claim) =>
-    Effect.suspend(() => {
-      const lines = valuesOf(claim.fields, options.header)
-      const trusted = options.addresses.has(claim.peer.toLowerCase().replace(/^::ffff:(?=\d+\.)/, ""))
-      const tenant = trusted && lines.length === 1 ? options.tenants.get(lines[0]!) : undefined
-      if (tenant !== undefined) return Effect.succeed(tenant)
-      return Effect.fail(new Unauthenticated({ rule: "come through a known proxy that names a known tenant" }))
-    }),
-})
+}): Tenants => {
+  const known = new Set([...options.addresses].map(Address.canonical))
+  return {
+    header: options.header,
+    resolve: (claim) =>
+      Effect.suspend(() => {
+        const lines = valuesOf(claim.fields, options.header)
+        const peer = Address.canonical(claim.peer)
+        const trusted = peer !== undefined && known.has(peer)
+        const tenant = trusted && lines.length === 1 ? options.tenants.get(lines[0]!) : undefined
+        if (tenant !== undefined) return Effect.succeed(tenant)
+        return Effect.fail(new Unauthenticated({ rule: "come through a known proxy that names a known tenant" }))
+      }),
+  }
+}

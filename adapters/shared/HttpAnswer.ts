@@ -12,6 +12,8 @@ import { fromReadable, writeTo } from "./ByteStream.ts"
 export interface Info {
   /** The request target as it was sent. */
   readonly target: string
+  /** Of HTTP, as `1.1`. */
+  readonly version: string
   /** Header lines in their order, names as sent. */
   readonly fields: ReadonlyArray<readonly [name: string, value: string]>
   /** The address at the other end of the connection. */
@@ -26,16 +28,22 @@ export type Handler = (request: Request, info: Info) => Promise<Response>
 /** How long an upload that nobody wants is read on after its answer, so that the client gets to see the answer. */
 const lingerMillis = 1_000
 
-/** A listener for `request` and `checkContinue` that answers with the handler's responses. */
+/**
+ * A listener for `request`, `checkContinue` and `checkExpectation` that answers with the handler's responses. Whoever calls
+ * it calls what it returns when the response or its connection has closed.
+ */
 export const answerer =
   (handler: Handler) =>
-  (request: http.IncomingMessage, response: http.ServerResponse, expectsContinue: boolean): void => {
-    // WHATWG has no name for it, and the header alone says so: a Request of this method cannot be made.
-    if (request.method === "TRACE") return void response.writeHead(405, { connection: "close" }).end()
+  (request: http.IncomingMessage, response: http.ServerResponse, expectsContinue: boolean): () => void => {
     const gone = new AbortController()
-    response.on("close", () => {
+    const over = (): void => {
       if (!response.writableFinished) gone.abort()
-    })
+    }
+    // WHATWG has no name for it, and the header alone says so: a Request of this method cannot be made.
+    if (request.method === "TRACE") {
+      response.writeHead(405, { connection: "close" }).end()
+      return over
+    }
     response.on("error", () => gone.abort())
     Promise.resolve()
       .then(() => handler(requestOf(request, response, expectsContinue), infoOf(request, gone.signal)))
@@ -43,6 +51,7 @@ export const answerer =
       .then((answer) => send(request, response, answer))
       // The body failed after the head was sent: only a cut connection tells the client that it is not whole.
       .catch(() => response.destroy())
+    return over
   }
 
 const carriesBody = (request: http.IncomingMessage): boolean =>
@@ -67,6 +76,7 @@ const requestOf = (request: http.IncomingMessage, response: http.ServerResponse,
 
 const infoOf = (request: http.IncomingMessage, gone: AbortSignal): Info => ({
   target: request.url ?? "",
+  version: request.httpVersion,
   fields: fieldsOf(request),
   peer: request.socket.remoteAddress ?? "",
   gone,

@@ -117,6 +117,8 @@ const send = (call: Call, request: http.ClientRequest): Effect.Effect<Reply, Exc
       request.end()
       return
     }
+    // Header text has one character a byte, and a flushed head goes in the socket's encoding.
+    request.once("socket", (socket) => socket.setDefaultEncoding("latin1"))
     // Without this the head would wait for the first byte of the body, and a provider could not refuse before it.
     request.flushHeaders()
     writeTo(request, call.body).then(

@@ -9,9 +9,9 @@ import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
 import * as http from "node:http"
 import type { AddressInfo, Socket } from "node:net"
-import type { Duplex } from "node:stream"
 import { Refusal } from "../../core/Refusal.ts"
 import { answerer, type Handler } from "./HttpAnswer.ts"
+import { refuse, statusOf } from "./HttpRefusal.ts"
 
 export interface Options {
   readonly host: string
@@ -54,45 +54,67 @@ export interface Served {
 export const serve = (options: Options): Effect.Effect<Served, ServeFailed, Scope.Scope> =>
   Effect.gen(function* () {
     const sockets = new Set<Socket>()
-    const server = http.createServer({
-      maxHeaderSize: options.maxHeaderBytes,
-      headersTimeout: options.headerTimeoutMillis,
-      // A body's pace is the handler's to judge; here it would end a long upload that moves.
-      requestTimeout: 0,
-      connectionsCheckingInterval: Math.max(50, Math.min(1_000, options.headerTimeoutMillis / 4)),
-      keepAliveTimeout: options.keepAliveMillis,
-    })
-    // 0 is no limit on lines: past a limit Node drops them in silence. The bytes are bounded, and the handler counts.
-    server.maxHeadersCount = 0
-    const answer = answerer(options.handler)
-    const open = new Set<http.ServerResponse>()
-    const listener = (expectsContinue: boolean) => (request: http.IncomingMessage, response: http.ServerResponse) => {
-      open.add(response)
-      response.once("close", () => {
-        open.delete(response)
-        // One that was answering when the close began is idle only from here on.
-        if (!server.listening) setImmediate(() => server.closeIdleConnections())
-      })
-      if (!server.listening) response.setHeader("connection", "close")
-      answer(request, response, expectsContinue)
-    }
+    const open: Open = new Map()
+    const server = serverOf(options)
+    const listener = listenerOf(server, options.handler, open)
     server.on("request", listener(false))
     server.on("checkContinue", listener(true))
+    // Other expectations are the handler's to refuse; without a listener the server answers 417 itself, to anybody.
+    server.on("checkExpectation", listener(false))
     server.on("connect", (_request, socket) => refuse(socket, 405))
     server.on("clientError", (error: NodeJS.ErrnoException, socket) => {
-      const current = [...open].filter((response) => response.req.socket === socket)
+      const current = [...open.keys()].filter((response) => response.req.socket === socket)
       if (current.every(isReading) && current.length <= 1) refuse(socket, statusOf(error))
       else socket.destroy()
     })
     server.on("connection", (socket) => {
+      // Header text has one character a byte, and a head that is flushed before its body goes in the socket's encoding.
+      socket.setDefaultEncoding("latin1")
       if (sockets.size >= options.maxConnections) socket.destroy()
       else sockets.add(socket)
-      socket.once("close", () => sockets.delete(socket))
+      socket.once("close", () => {
+        sockets.delete(socket)
+        // On Deno a response that waits behind another on its connection does not tell that the connection is gone.
+        for (const [response, over] of open) if (response.req.socket === socket) over()
+      })
     })
     yield* Effect.acquireRelease(listen(server, options), () => close(server, open, sockets))
     const address = server.address() as AddressInfo
     return { host: options.host, port: address.port, close: close(server, open, []) }
   })
+
+/** The responses under way, and what tells one that it or its connection has closed. */
+type Open = Map<http.ServerResponse, () => void>
+
+const serverOf = (options: Options): http.Server => {
+  const server = http.createServer({
+    maxHeaderSize: options.maxHeaderBytes,
+    headersTimeout: options.headerTimeoutMillis,
+    // A body's pace is the handler's to judge; here it would end a long upload that moves.
+    requestTimeout: 0,
+    connectionsCheckingInterval: Math.max(50, Math.min(1_000, options.headerTimeoutMillis / 4)),
+    keepAliveTimeout: options.keepAliveMillis,
+  })
+  // 0 is no limit on lines: past a limit Node drops them in silence. The bytes are bounded, and the handler counts.
+  server.maxHeadersCount = 0
+  return server
+}
+
+const listenerOf = (server: http.Server, handler: Handler, open: Open) => {
+  const answer = answerer(handler)
+  return (expectsContinue: boolean) => (request: http.IncomingMessage, response: http.ServerResponse): void => {
+    if (!server.listening) response.setHeader("connection", "close")
+    const end = answer(request, response, expectsContinue)
+    const over = (): void => {
+      if (!open.delete(response)) return
+      end()
+      // One that was answering when the close began is idle only from here on.
+      if (!server.listening) setImmediate(() => server.closeIdleConnections())
+    }
+    open.set(response, over)
+    response.once("close", over)
+  }
+}
 
 /** Whether an error in what the client sends is about this request: otherwise an answer would be taken for another's. */
 const isReading = (response: http.ServerResponse): boolean => !response.req.complete && !response.headersSent
@@ -111,29 +133,12 @@ const listen = (server: http.Server, options: Options): Effect.Effect<void, Serv
 /** Stops listening, tells those who are being answered that it is the last time, and cuts the given connections. */
 const close = (
   server: http.Server,
-  open: ReadonlySet<http.ServerResponse>,
+  open: ReadonlyMap<http.ServerResponse, unknown>,
   cut: Iterable<Socket>,
 ): Effect.Effect<void> =>
   Effect.callback<void>((resume) => {
     server.close(() => resume(Effect.void))
-    for (const response of open) if (!response.headersSent) response.setHeader("connection", "close")
+    for (const response of open.keys()) if (!response.headersSent) response.setHeader("connection", "close")
     for (const socket of cut) socket.destroy()
     server.closeIdleConnections()
   })
-
-const statusOf = (error: NodeJS.ErrnoException): number => {
-  if (error.code === "HPE_HEADER_OVERFLOW") return 431
-  return error.code === "ERR_HTTP_REQUEST_TIMEOUT" ? 408 : 400
-}
-
-/** Answers what was never a request. After it the connection is of no use: what follows cannot be told apart. */
-const refuse = (socket: Duplex, status: number): void => {
-  if (!socket.writable) return void socket.destroy()
-  const reason = http.STATUS_CODES[status] ?? "Error"
-  const body = JSON.stringify({ error: "Refused", message: reason })
-  socket.end(
-    `HTTP/1.1 ${status} ${reason}\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\n` +
-      `connection: close\r\n\r\n${body}`,
-    () => socket.destroy(),
-  )
-}

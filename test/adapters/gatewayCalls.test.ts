@@ -97,6 +97,40 @@ describe("answers of the gateway itself", () => {
   })
 })
 
+describe("an expectation", () => {
+  const expecting = (what: string, body = "content-length: 2\r\n", token = "alpha"): string =>
+    head("POST", "/up/expecting", `connection: close\r\nexpect: ${what}\r\n${body}`).replace(
+      "demo-alpha",
+      `demo-${token}`,
+    )
+
+  it("that nobody can meet is refused as anything else is, once it is known who asks", async () => {
+    const before = provider.visits.length
+    const whats = ["banana", "100-continue, banana", "banana=100-continue", "100-continue\r\nexpect: banana"]
+    const bodies = ["content-length: 2\r\n", "transfer-encoding: chunked\r\n", ""]
+    const answer = /^HTTP\/1.1 417 [^]*holdfast-error: ExpectationFailed\r[^]*"error":"ExpectationFailed"/i
+    // At once, since each connection lingers for the upload that nobody wants.
+    const asked = whats.flatMap((what) => bodies.map((body) => expecting(what, body)))
+    const told = await Promise.all(asked.map((request) => Wire.talk(gateway.port, request)))
+    for (const [nth, text] of told.entries()) {
+      expect([asked[nth], text]).toEqual([asked[nth], expect.stringMatching(answer)])
+    }
+    expect(await Wire.talk(gateway.port, expecting("banana", "", "zulu"))).toMatch(/^HTTP\/1.1 401 /)
+    expect(provider.visits.length).toBe(before)
+  })
+
+  it("of 100-continue is met, however it is written", async () => {
+    at("/base/expecting", (visit) => void visit.reads("ab").then(() => visit.send(Wire.reply(200, "ok"))))
+    for (const what of ["100-Continue", "100-continue,", "100-continue\r\nexpect: 100-continue"]) {
+      const client = await Wire.connect(gateway.port)
+      client.send(expecting(what))
+      await client.reads("100 Continue\r\n\r\n")
+      client.send("ab")
+      expect(await client.closed).toMatch(/HTTP\/1.1 200 [^]*ok$/)
+    }
+  })
+})
+
 describe("what crosses the gateway", () => {
   it("is the path below the configured one, with its query and its encoding as they were", async () => {
     at("/base/a%2Fb/c%20d?q=%2e%2e/..&x", (visit) => visit.send(Wire.reply(200, "ok")))
@@ -143,6 +177,26 @@ describe("what crosses the gateway", () => {
     expect([answer.status, answer.body]).toEqual([500, "\x1f\x8bnot really"])
     const { date: _, connection: __, ...rest } = answer.headers
     expect(rest).toEqual({ "content-encoding": "gzip", "content-length": "12", "x-a": "1, 2", via: "1.1 holdfast" })
+  })
+
+  it("is every header line byte by byte, UTF-8 or not, whether there is a body or none", async () => {
+    const bytes = "\xc3\xa9 \xe9 \x80\xff"
+    at(
+      "/base/bytes",
+      (visit) => visit.send(Wire.reply(200, visit.head.startsWith("HEAD") ? "" : "ok", `x-there: ${bytes}\r\n`)),
+    )
+    const fields = `x-here: ${bytes}\r\nconnection: close\r\n`
+    const requests = [
+      head("GET", "/up/bytes", fields),
+      head("HEAD", "/up/bytes", fields),
+      head("DELETE", "/up/bytes", fields),
+      head("POST", "/up/bytes", `${fields}content-length: 2\r\n`) + "ab",
+      head("POST", "/up/bytes", `${fields}transfer-encoding: chunked\r\n`) + "2\r\nab\r\n0\r\n\r\n",
+    ]
+    for (const [nth, request] of requests.entries()) {
+      expect([nth, /x-there: (.*)\r/.exec(await Wire.talk(gateway.port, request))?.[1]]).toEqual([nth, bytes])
+      expect([nth, /x-here: (.*)\r/.exec((await provider.visited("/base/bytes", nth)).head)?.[1]]).toEqual([nth, bytes])
+    }
   })
 
   it("is a redirection, a HEAD and a 204 as they are", async () => {
@@ -330,6 +384,18 @@ describe("a client that leaves frees its place at once", () => {
       await client.reads("abc")
       client[way]()
       await (await provider.visited(`/base/download-${way}`)).closed
+    }
+  })
+
+  it("with requests that wait behind another on its connection", async () => {
+    for (const way of ["leave", "reset"] as const) {
+      const client = await Wire.connect(gateway.port)
+      client.send([1, 2, 3].map((nth) => head("GET", `/up/pipe-${way}-${nth}`)).join(""))
+      await Wire.eventually(() => Wire.overview(gateway.operatorPort), ({ admission }) => admission.waiting === 1)
+      const visits = await Promise.all([1, 2].map((nth) => provider.visited(`/base/pipe-${way}-${nth}`)))
+      client[way]()
+      await Promise.all(visits.map((visit) => visit.closed))
+      await Wire.quiet(gateway.operatorPort)
     }
   })
 

@@ -29,7 +29,7 @@ const configOf = (port: number, { timeout = "20 seconds", gate, admission }: Opt
     other: { url: `http://127.0.0.1:${port}/other` },
   },
   admission: { maxRunning: 8, ...admission },
-  http: { bodyIdle: "400 millis" },
+  http: { bodyIdle: "400 millis", maxBodyBytes: 1_000 },
 })
 
 const running: { readonly stop: () => Promise<void> }[] = []
@@ -225,6 +225,44 @@ describe("what is no fault of a provider never opens its circuit", () => {
     expect(told.toSorted()).toEqual([...Array(3).fill("BodyStalled"), ...Array(3).fill("DeadlineExceeded")])
     await quiet(all)
     expect(await all.gate()).toMatchObject({ circuit: "closed", failures: 0, neutral: 6 })
+  })
+
+  it("uploads that break or stop after the provider's head came, or that it gives up on", async () => {
+    const all = await scene()
+    all.play((visit) => {
+      if (visit.path === "/impatient") void visit.reads("abc").then(() => visit.reset())
+      else visit.send("HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n5\r\nbegun\r\n")
+    })
+    const head =
+      "HTTP/1.1\r\nhost: a\r\nauthorization: Bearer demo-alpha\r\ntransfer-encoding: chunked\r\n\r\n3\r\nabc\r\n"
+    const upload = async (path: string, more: (client: Wire.Wire) => void): Promise<void> => {
+      const client = await Wire.connect(all.gateway.port)
+      client.send(`POST /up${path} ${head}`)
+      await client.reads("begun")
+      more(client)
+      await client.closed
+    }
+    const drip = (client: Wire.Wire): void => {
+      const timer = setInterval(() => client.send("1\r\nx\r\n"), 50)
+      void client.closed.finally(() => clearInterval(timer))
+    }
+    const impatient = async (): Promise<void> => {
+      const client = await Wire.connect(all.gateway.port)
+      client.send(`POST /up/impatient ${head}`)
+      expect(await client.reads(/"code":"\w+"/)).toMatch(/^HTTP\/1.1 502 /)
+      client.leave()
+    }
+    for (let i = 0; i < failureThreshold; i++) {
+      await Promise.all([
+        upload("/large", (client) => client.send(`400\r\n${"x".repeat(1_024)}\r\n`)),
+        upload("/noise", (client) => client.send("ZZ\r\n")),
+        upload("/stopped", () => {}),
+        upload("/dripping", drip),
+        impatient(),
+      ])
+    }
+    await quiet(all)
+    expect(await all.gate()).toMatchObject({ circuit: "closed", failures: 0, successes: 12, neutral: 3 })
   })
 
   it("calls that used their time up in the line and gave the provider a moment", async () => {

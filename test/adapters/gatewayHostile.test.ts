@@ -38,6 +38,8 @@ const auth = "Authorization: Bearer demo-alpha\r\n"
 const basic = `Host: gateway\r\n${auth}`
 const get = (target: string, more = ""): string => `GET ${target} HTTP/1.1\r\n${basic}${more}\r\n`
 const post = (more: string, body = ""): string => `POST /up/x HTTP/1.1\r\n${basic}${more}\r\n${body}`
+const old = (version: string, more: string): string =>
+  `POST /up/x HTTP/${version}\r\n${basic}${more}\r\n2\r\nab\r\n0\r\n\r\n`
 
 /** Statuses of all responses in a text. */
 const statuses = (text: string): readonly number[] =>
@@ -114,6 +116,9 @@ describe("framing that two servers could read differently is refused", () => {
       identity: [400, post("Transfer-Encoding: identity\r\n")],
       almost: [400, post("Transfer-Encoding: xchunked\r\n", "0\r\n\r\n")],
       vertical: [400, post("Transfer-Encoding: \x0bchunked\r\n", "0\r\n\r\n")],
+      chunkedBefore11: [400, old("1.0", "Transfer-Encoding: chunked\r\n")],
+      chunkedKept: [400, old("1.0", "Transfer-Encoding: chunked\r\nConnection: keep-alive\r\n")],
+      chunkedLongAgo: [400, old("0.9", "Transfer-Encoding: chunked\r\n")],
       onGet: [400, get("/up/x", "Content-Length: 3\r\n") + "abc"],
       chunkedGet: [400, get("/up/x", "Transfer-Encoding: chunked\r\n") + "0\r\n\r\n"],
     }))
@@ -142,6 +147,14 @@ describe("framing that two servers could read differently is refused", () => {
     }
     expect(provider.visits.filter(({ path }) => path === "/smuggled")).toEqual([])
     await Wire.quiet(gateway.operatorPort)
+  })
+
+  it("in a version that has no such framing, and the connection is closed", async () => {
+    const text = await Wire.talk(gateway.port, old("1.0", "Connection: keep-alive\r\nTransfer-Encoding: chunked\r\n"))
+    expect(text).toMatch(
+      /^HTTP\/1.1 400 [^]*holdfast-error: BadFraming[^]*"have no transfer-encoding before HTTP\/1.1"/,
+    )
+    expect(statuses(await Wire.talk(gateway.port, `GET /up/x HTTP/1.0\r\n${basic}\r\n`))).toEqual([200])
   })
 
   it("and no answer is written into a response that has begun", async () => {

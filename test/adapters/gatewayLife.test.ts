@@ -97,7 +97,11 @@ describe("a start", () => {
 
   it("with text that is no JSON, no file, or a flag that is not known says so, and nothing starts", async () => {
     expect(await GatewayProcess.runWith("{ canary"))
-      .toEqual({ code: 2, output: "", errors: "the configuration has a mistake:\n  $: is not JSON\n" })
+      .toEqual({
+        code: 2,
+        output: "",
+        errors: "the configuration has a mistake:\n  $: is not JSON at line 1, column 3\n",
+      })
     expect(await GatewayProcess.run(["--port", "9", "--operator-port", "9"])).toEqual({
       code: 2,
       output: "",

@@ -14,7 +14,9 @@ import * as Config from "../../adapters/gateway/Config.ts"
 import * as Flags from "../../adapters/gateway/Flags.ts"
 import * as Framing from "../../adapters/gateway/Framing.ts"
 import * as CircuitLog from "../../adapters/gateway/CircuitLog.ts"
+import type { Fields } from "../../adapters/gateway/Message.ts"
 import * as HeaderFields from "../../adapters/gateway/HeaderFields.ts"
+import * as JsonFault from "../../adapters/gateway/JsonFault.ts"
 import * as Judgement from "../../adapters/gateway/Judgement.ts"
 import * as Target from "../../adapters/gateway/Target.ts"
 import * as Tenants from "../../adapters/gateway/Tenants.ts"
@@ -50,19 +52,21 @@ describe("a target", () => {
 })
 
 describe("framing", () => {
+  const read = (method: string, fields: Fields) => Framing.read({ method, version: "1.1", fields }, 9)
+
   it.effect("is the announced length, chunked, or nothing", () =>
     Effect.gen(function* () {
-      assert.deepStrictEqual(yield* Framing.read("POST", [["Content-Length", "12"]], 9), { bytes: 12 })
-      assert.deepStrictEqual(yield* Framing.read("POST", [["transfer-encoding", "Chunked"]], 9), { bytes: undefined })
-      assert.deepStrictEqual(yield* Framing.read("DELETE", [], 9), { bytes: 0 })
-      assert.deepStrictEqual(yield* Framing.read("GET", [["content-length", "0"]], 9), { bytes: 0 })
+      assert.deepStrictEqual(yield* read("POST", [["Content-Length", "12"]]), { bytes: 12 })
+      assert.deepStrictEqual(yield* read("POST", [["transfer-encoding", "Chunked"]]), { bytes: undefined })
+      assert.deepStrictEqual(yield* read("DELETE", []), { bytes: 0 })
+      assert.deepStrictEqual(yield* read("GET", [["content-length", "0"]]), { bytes: 0 })
     }))
 
   it.effect.each(["", " 1", "1 ", "1e3", "١", "1_0", "9".repeat(16)])(
     "has no length of %j",
     (length) =>
       Effect.map(
-        Effect.flip(Framing.read("POST", [["content-length", length]], 9)),
+        Effect.flip(read("POST", [["content-length", length]])),
         (error) => assert.strictEqual(error._tag, "BadFraming"),
       ),
   )
@@ -83,6 +87,101 @@ describe("header lines", () => {
     assert.deepStrictEqual(HeaderFields.toClient(fields), [["D", "4"], ["via", "1.1 holdfast"]])
   })
 
+  it("that name the client or claim another host or path end at the gateway, and those of the request alone pass", () => {
+    const ends = [
+      "authorization",
+      "cookie",
+      "cookie2",
+      "forwarded",
+      "x-forwarded",
+      "x-forwarded-for",
+      "x-forwarded-host",
+      "x-forwarded-for.",
+      "x-host",
+      "x-http-host-override",
+      "x-original-host",
+      "x-original-uri",
+      "x-original-url",
+      "x-original-forwarded-for",
+      "x-envoy-original-path",
+      "x-rewrite-url",
+      "x-override-url",
+      "client-ip",
+      "x-client-ip",
+      "true-client-ip",
+      "x-real-ip",
+      "x-cluster-client-ip",
+      "fastly-client-ip",
+      "cf-connecting-ip",
+      "cf-connecting-ipv6",
+      "x-remote-addr",
+      "x-remote-ip",
+      "x-originating-ip",
+      "x-azure-clientip",
+      "x-appengine-user-ip",
+      "x-envoy-external-address",
+      "X_Client_IP",
+    ]
+    const passes = [
+      "accept",
+      "x-api-key",
+      "x-http-method-override",
+      "x-original",
+      "x-forwardedness",
+      "x-hostname",
+      "x-ip",
+      "x-zip",
+      "user-agent",
+      "origin",
+      "referer",
+      "x-request-id",
+      "traceparent",
+      "idempotency-key",
+    ]
+    const got = HeaderFields.toProvider([...ends, ...passes].map((name) => [name, "1"] as const), undefined)
+    assert.deepStrictEqual(got.map(([name]) => name), [...passes, "via"])
+  })
+
+  it("that a browser keeps for the whole origin, or that command the server in front, end at the gateway", () => {
+    const ends = [
+      "set-cookie",
+      "set-cookie2",
+      "set-login",
+      "alt-svc",
+      "clear-site-data",
+      "strict-transport-security",
+      "nel",
+      "report-to",
+      "service-worker-allowed",
+      "accept-ch",
+      "critical-ch",
+      "public-key-pins",
+      "expect-ct",
+      "origin-agent-cluster",
+      "x-accel-redirect",
+      "X-Accel-Buffering",
+      "x-sendfile",
+      "x-lighttpd-send-file",
+      "trailer",
+      "keep-alive",
+    ]
+    const passes = [
+      "content-type",
+      "etag",
+      "location",
+      "www-authenticate",
+      "access-control-allow-origin",
+      "content-security-policy",
+      "reporting-endpoints",
+      "x-request-id",
+      "x-accelerated",
+      "retry-after",
+      "accept-ranges",
+    ]
+    const got = HeaderFields.toClient([...ends, ...passes].map((name) => [name, "1"] as const))
+    assert.deepStrictEqual(got.map(([name]) => name), [...passes, "via"])
+  })
+
   it("that a trusted proxy names the tenant with stay at the gateway", () =>
     assert.deepStrictEqual(HeaderFields.toProvider([["X-Who", "alpha"]], "x-who"), [["via", "1.1 holdfast"]]))
 })
@@ -97,8 +196,30 @@ describe("tenants", () => {
       const fields = [["X-Who", "alpha"]] as const
       assert.strictEqual(yield* resolve({ fields, peer: "10.0.0.7" }), tenant)
       assert.strictEqual(yield* resolve({ fields, peer: "::ffff:10.0.0.7" }), tenant)
-      for (const peer of ["10.0.0.70", "::ffff:a00:7", "::10.0.0.7", ""]) {
+      assert.strictEqual(yield* resolve({ fields, peer: "::FFFF:a00:7" }), tenant)
+      for (const peer of ["10.0.0.70", "::10.0.0.7", "10.0.0.07", "10.0.0.7%1", "proxy", ""]) {
         assert.strictEqual((yield* Effect.flip(resolve({ fields, peer })))._tag, "Unauthenticated")
+      }
+    }))
+
+  it.effect("behind a proxy are believed however its address is written, on either side", () =>
+    Effect.gen(function* () {
+      const fields = [["X-Who", "alpha"]] as const
+      const ways = [
+        ["::1", "0:0:0:0:0:0:0:1", "0::1", "::0.0.0.1"],
+        ["127.0.0.1", "::ffff:127.0.0.1", "::FFFF:7f00:1", "0:0:0:0:0:ffff:7f00:0001"],
+        ["2001:DB8::A", "2001:db8:0:0:0:0:0:a", "2001:0db8::000a", "2001:db8::0:a"],
+        ["fe80::", "fe80:0:0:0::", "FE80::0"],
+      ]
+      const all = ways.flat()
+      for (const one of all) {
+        const addresses = new Set([one, "", "proxy"])
+        const { resolve } = Tenants.byProxy({ header: "x-who", addresses, tenants: new Map([["alpha", tenant]]) })
+        const believed: Array<string> = []
+        for (const peer of [...all, "", "proxy"]) {
+          if (Exit.isSuccess(yield* Effect.exit(resolve({ fields, peer })))) believed.push(peer)
+        }
+        assert.deepStrictEqual(believed, ways.find((group) => group.includes(one)))
       }
     }))
 
@@ -223,6 +344,81 @@ describe("a configuration", () => {
       },
     ))
 
+  it.effect("of any length is read, however long its strings and however many their escapes", () =>
+    Effect.gen(function* () {
+      for (const long of ["x".repeat(9_000_000), '\\"'.repeat(3_000_000), "\\\\".repeat(3_000_000)]) {
+        const { mistakes } = yield* Effect.flip(Config.parse(`{ "a": "${long}", "b": 1, "b": "${long}" }`, none))
+        assert.deepStrictEqual(mistakes, [{ path: "$.b", rule: "is named twice" }])
+        assert.deepStrictEqual(JsonFault.find(`["${long}"`), { line: 1, column: long.length + 4 })
+      }
+    }))
+
+  it.effect.each(
+    [
+      ["", 1, 1],
+      ["{}}", 1, 3],
+      ['{\n  "a": 1,\n}', 3, 1],
+      ["{\n  'a': 1\n}", 2, 3],
+      ['{\n  "a": 1\n  "b": 2\n}', 3, 3],
+      ['{ "a": [1, 2 }', 1, 14],
+      ['{ "a": tru }', 1, 8],
+      ['{ "a": "canary\n" }', 1, 15],
+      ['{ "a": "\\x" }', 1, 9],
+      ["// why\n{}", 1, 1],
+      ['{ "a": 01 }', 1, 9],
+      ["[".repeat(100_000), 1, 100_001],
+    ] as const,
+  )(
+    "of %j is told the line and the column where it stops being JSON",
+    ([text, line, column]) =>
+      Effect.map(
+        Effect.flip(Config.parse(text, none)),
+        ({ mistakes }) =>
+          assert.deepStrictEqual(mistakes, [{ path: "$", rule: `is not JSON at line ${line}, column ${column}` }]),
+      ),
+  )
+
+  it("is found to be no JSON exactly where the parser finds so", () => {
+    const whole = '{"a":[1,-2.5e+3,"\\u00e9\\n",{}],"b":{"c":[],"d":[[true],false]},"":null}'
+    const pieces = [
+      "",
+      ",",
+      ":",
+      "]",
+      "}",
+      "[",
+      "{",
+      '"',
+      "\\",
+      "0",
+      "-",
+      ".",
+      "e",
+      "x",
+      " ",
+      "\n",
+      "\t",
+      "\u0001",
+      "\u2028",
+    ]
+    const parses = (text: string): boolean => {
+      try {
+        JSON.parse(text)
+        return true
+      } catch {
+        return false
+      }
+    }
+    for (let at = 0; at <= whole.length; at++) {
+      for (const piece of pieces) {
+        for (const cut of [0, 1, whole.length]) {
+          const text = whole.slice(0, at) + piece + whole.slice(at + cut)
+          assert.deepStrictEqual([text, JsonFault.find(text) === undefined], [text, parses(text)])
+        }
+      }
+    }
+  })
+
   it.effect.each([null, 5, [], "x", {}])(
     "of %j is told what it lacks, each part by its path",
     (json) =>
@@ -240,6 +436,131 @@ describe("a configuration", () => {
       }, none),
       ({ admission }) => assert.deepStrictEqual(["alpha", "bravo"].map((name) => admission.weights?.(name)), [1, 7]),
     ))
+})
+
+describe("what a configuration gets wrong", () => {
+  const tokens = Config.embedded.tenants["alpha"]!.tokens!
+  const mistakesOf = (more: object): Effect.Effect<Readonly<Record<string, string>>, Config.Config> =>
+    Config.decode({
+      tenants: { alpha: { tokens, providers: ["up"] } },
+      providers: { up: { url: "http://a/" } },
+      admission: { maxRunning: 4 },
+      ...more,
+    }, (name) => name).pipe(
+      Effect.flip,
+      Effect.map(({ mistakes }) => Object.fromEntries(mistakes.map(({ path, rule }) => [path, rule]))),
+    )
+  const proxied = (header: string, ...addresses: ReadonlyArray<string>) => ({
+    tenants: { alpha: { providers: ["up"] } },
+    identity: { by: "proxy", header, addresses },
+  })
+  const keyed = (...names: ReadonlyArray<string>) => ({
+    providers: { up: { url: "http://a/", headers: Object.fromEntries(names.map((name) => [name, { env: "E" }])) } },
+  })
+
+  it.effect("as an address is told, and what is one is taken", () =>
+    Effect.gen(function* () {
+      const none = [
+        "cafe",
+        "::::",
+        "..",
+        ":",
+        "",
+        "1.2.3",
+        "1.2.3.4.5",
+        "999.999.999.999",
+        "01.2.3.4",
+        "10.0.0.0/8",
+        "fe80::1%eth0",
+        "1::2::3",
+        "1:2:3:4:5:6:7",
+        "1:2:3:4:5:6:7:8:9",
+        "1:2:3:4:5:6:7::8",
+        "::1.2.3",
+        "1.2.3.4::",
+        ":1:2:3:4:5:6:7",
+        "::12345",
+        "localhost",
+      ]
+      const paths = none.map((_, nth) => `$.identity.addresses.${nth}`)
+      const found = yield* mistakesOf(proxied("x-who", ...none))
+      assert.deepStrictEqual(found, Object.fromEntries(paths.map((path) => [path, "must be an IPv4 or IPv6 address"])))
+      const taken = [
+        "1.2.3.4",
+        "::",
+        "::1",
+        "1::",
+        "::ffff:1.2.3.4",
+        "1:2:3:4:5:6:7:8",
+        "1:2:3:4:5:6:1.2.3.4",
+        "ABCD::1",
+      ]
+      const { identity } = yield* Config.decode(
+        { ...Config.embedded, ...proxied("x-who", ...taken), tenants: {} },
+        () => "",
+      )
+      assert.strictEqual(identity.by === "proxy" && identity.addresses.size, taken.length)
+    }))
+
+  it.effect("as a provider's header is told: one of the connection, or one twice", () =>
+    Effect.gen(function* () {
+      const hop = [
+        "Host",
+        "Connection",
+        "keep-alive",
+        "Proxy-Connection",
+        "TE",
+        "trailer",
+        "transfer-encoding",
+        "upgrade",
+        "http2-settings",
+        "Expect",
+        "content-length",
+        "via",
+      ]
+      const found = yield* mistakesOf(keyed(...hop, "X-K", "x-k"))
+      assert.deepStrictEqual(found, {
+        ...Object.fromEntries(
+          hop.map((name) => [
+            `$.providers.up.headers.${name}`,
+            "is a header of the connection, which is the gateway's to write",
+          ]),
+        ),
+        "$.providers.up.headers.x-k": "is named twice, as X-K too",
+      })
+      const config = yield* Config.decode(
+        { ...Config.embedded, tenants: {}, ...keyed("authorization", "Proxy-Authorization", "cookie", "X-K") },
+        () => "secret",
+      )
+      assert.lengthOf(config.providers.get("up")!.headers, 4)
+      assert.deepStrictEqual(yield* mistakesOf(proxied("Connection", "::1")), {
+        "$.identity.header": "is a header of the connection, which names nobody",
+      })
+    }))
+
+  it.effect("as the kind of a value is told with what is wanted", () =>
+    Effect.gen(function* () {
+      const found = yield* mistakesOf({
+        tenants: { alpha: { tokens, providers: "up", weight: "2" } },
+        providers: { up: { url: 3, timeout: 5, headers: { a: "secret", b: { env: 3 } } }, down: "http://a/" },
+        admission: { maxRunning: "4", estimate: true },
+        operator: { tenantLabels: "yes" },
+        http: [],
+      })
+      assert.deepStrictEqual(found, {
+        "$.tenants.alpha.providers": "must be a list",
+        "$.tenants.alpha.weight": "must be a whole number from 1 to 1000",
+        "$.providers.up.url": "must be an http or https URL without user, query and fragment",
+        "$.providers.up.timeout": 'must be a duration such as "5 seconds", from 1 millis to 1 hour',
+        "$.providers.up.headers.a": 'must be { "env": "NAME" }, naming the environment variable with the value',
+        "$.providers.up.headers.b.env": "must be the name of an environment variable",
+        "$.providers.down": "must have either a url or serves",
+        "$.admission.maxRunning": "must be a whole number from 1 to 1048576",
+        "$.admission.estimate": 'must be "off" or "on"',
+        "$.operator.tenantLabels": "must be true or false",
+        "$.http": "must be an object",
+      })
+    }))
 })
 
 describe("a provider's gate in a configuration", () => {
@@ -300,15 +621,16 @@ describe("a provider's gate in a configuration", () => {
 
 describe("what a call says of its provider", () => {
   const second = Duration.seconds(1)
-  const upload = (state: ReturnType<Bodies.Body["state"]>): Bodies.Body => ({
+  const upload = (state: Partial<Bodies.State>): Bodies.Body => ({
     done: Deferred.makeUnsafe(),
     stream: new ReadableStream(),
-    state: () => state,
+    state: () => ({ waitsFor: undefined, movedNanos: 0, heldNanos: 0, broken: false, ...state }),
   })
   const evidence = (more: Partial<Judgement.Evidence> = {}): Judgement.Evidence => ({
     askedNanos: 0,
     timeout: second,
     upload: undefined,
+    download: undefined,
     status: undefined,
     ...more,
   })
@@ -323,7 +645,10 @@ describe("what a call says of its provider", () => {
       [...Array(3).fill("success"), ...Array(4).fill("neutral"), ...Array(3).fill("failure")],
     ))
 
-  const waiting = { waitsFor: "client", endedNanos: undefined } as const
+  const reset = new Upstream.UpstreamFailed({ provider: "up", phase: "head", code: "ECONNRESET" })
+  const client = upload({ waitsFor: "client" })
+  const brokenByClient = { status: 200, upload: upload({ waitsFor: "client", broken: true }) }
+  const unread = { status: 200, upload: upload({ waitsFor: "upstream", broken: true }) }
   const table: ReadonlyArray<
     readonly [string, Judgement.Verdict, Exit.Exit<void, Answers.Refused>, Partial<Judgement.Evidence>]
   > = [
@@ -342,15 +667,46 @@ describe("what a call says of its provider", () => {
     ["the deadline after a good head", "success", Exit.fail(late), { status: 200 }],
     ["the deadline after half of the time", "failure", Exit.fail(late), { askedNanos: 5e8 }],
     ["the deadline after less than half of it", "neutral", Exit.fail(late), { askedNanos: 5e8 + 1 }],
-    ["the deadline while the client uploads", "neutral", Exit.fail(late), { upload: upload(waiting) }],
+    ["the deadline while the client uploads", "neutral", Exit.fail(late), { upload: client }],
     ["the deadline while the provider should read", "failure", Exit.fail(late), {
-      upload: upload({ waitsFor: "upstream", endedNanos: undefined }),
+      upload: upload({ waitsFor: "upstream" }),
+    }],
+    ["the deadline just after the provider read some more", "neutral", Exit.fail(late), {
+      upload: upload({ waitsFor: "upstream", movedNanos: 6e8 }),
     }],
     ["the deadline long after the upload", "failure", Exit.fail(late), {
-      upload: upload({ waitsFor: undefined, endedNanos: 4e8 }),
+      upload: upload({ movedNanos: 4e8 }),
     }],
     ["the deadline just after the upload", "neutral", Exit.fail(late), {
-      upload: upload({ waitsFor: undefined, endedNanos: 6e8 }),
+      upload: upload({ movedNanos: 6e8 }),
+    }],
+    ["a reset while the client owes its upload", "neutral", Exit.fail(reset), { upload: client }],
+    ["a reset while the provider should read", "failure", Exit.fail(reset), {
+      upload: upload({ waitsFor: "upstream" }),
+    }],
+    ["a reset after the upload", "failure", Exit.fail(reset), { upload: upload({}) }],
+    ["no connection while the client owes its upload", "failure", Exit.fail(unreachable), { upload: client }],
+    ["a body that ends because its client's upload broke", "success", Exit.fail(cut("upstream")), brokenByClient],
+    ["a body that stands still since its client's upload does", "success", Exit.fail(stalled("upstream")), {
+      status: 200,
+      upload: client,
+    }],
+    ["a body that ends because an upload stood unread after the head", "success", Exit.fail(cut("upstream")), unread],
+    ["a bad head before an upload that broke", "failure", Exit.fail(cut("upstream")), {
+      ...brokenByClient,
+      status: 500,
+    }],
+    ["a body that is cut after a whole upload", "failure", Exit.fail(cut("upstream")), {
+      status: 200,
+      upload: upload({}),
+    }],
+    ["a body that is cut after its client let it wait", "success", Exit.fail(cut("upstream")), {
+      status: 200,
+      download: upload({ heldNanos: 1e9 }),
+    }],
+    ["a body that is cut while its client reads on", "failure", Exit.fail(cut("upstream")), {
+      status: 200,
+      download: upload({ heldNanos: 1e9 - 1 }),
     }],
     ["a defect of ours", "neutral", Exit.die("bug"), {}],
   ]
@@ -408,6 +764,54 @@ describe("a body under way", () => {
       yield* TestClock.adjust("6 seconds")
       const fault = yield* Fiber.join(done)
       assert.deepStrictEqual("waitedFor" in fault && fault.waitedFor, "client")
+    }))
+
+  it.effect("tells after its end whom it waited for, whichever way it ended", () =>
+    Effect.gen(function* () {
+      const bodies = yield* Bodies.make({ idle: Duration.seconds(4) })
+      const three = (): ReadableStream<Uint8Array> => new Blob(["abc"]).stream()
+      const stateOf = (stream: ReadableStream<Uint8Array>, maxBytes: number, reads: number) =>
+        Effect.gen(function* () {
+          const scope = yield* Scope.make()
+          const body = yield* Scope.provide(scope)(bodies.watch(stream, { from: "client", maxBytes }))
+          const reader = body.stream.getReader()
+          for (let i = 0; i < reads; i++) yield* Effect.promise(() => reader.read().catch(() => undefined))
+          if (reads === 0) reader.read().catch(() => {})
+          yield* TestClock.adjust("2 seconds")
+          yield* Scope.close(scope, Exit.void)
+          return body.state()
+        })
+      const movedNanos = 0
+      assert.deepStrictEqual(yield* stateOf(source().stream, 9, 0), {
+        waitsFor: "client",
+        movedNanos,
+        heldNanos: 0,
+        broken: false,
+      })
+      assert.deepInclude(yield* stateOf(three(), 9, 1), { waitsFor: "upstream", movedNanos: 2e9, broken: false })
+      assert.deepInclude(yield* stateOf(three(), 2, 1), { waitsFor: "client", broken: true })
+      assert.deepInclude(yield* stateOf(three(), 9, 2), { waitsFor: undefined, movedNanos: 6e9, broken: false })
+    }))
+
+  it.effect("tells how long its reader let it wait, and not how long its sender did", () =>
+    Effect.gen(function* () {
+      const bodies = yield* Bodies.make({ idle: Duration.minutes(1) })
+      let sink!: ReadableStreamDefaultController<Uint8Array>
+      const stream = new ReadableStream<Uint8Array>({
+        start: (controller) => {
+          sink = controller
+        },
+      })
+      const body = yield* bodies.watch(stream, { from: "upstream", maxBytes: 9 })
+      const reader = body.stream.getReader()
+      for (const [held, sent] of [[1, 9], [3, 9], [2, 9]] as const) {
+        yield* TestClock.adjust(held * 1_000)
+        const read = reader.read()
+        yield* TestClock.adjust(sent * 1_000)
+        sink.enqueue(new Uint8Array(1))
+        yield* Effect.promise(() => read)
+      }
+      assert.strictEqual(body.state().heldNanos, 3e9)
     }))
 
   it.effect("ends with its scope, and its reader sees an error rather than an end", () =>

@@ -10,6 +10,7 @@ import * as TestClock from "effect/testing/TestClock"
 import { existsSync, readdirSync } from "node:fs"
 import * as Answers from "../../adapters/gateway/Answers.ts"
 import * as Config from "../../adapters/gateway/Config.ts"
+import type * as ConfigFile from "../../adapters/gateway/ConfigFile.ts"
 import * as Admission from "../../core/Admission.ts"
 import { decode, type Options } from "../../core/AdmissionOptions.ts"
 import * as Deadline from "../../core/Deadline.ts"
@@ -178,6 +179,123 @@ describe("the table of options", () => {
       expect(tried).toEqual([false, true, true, false, false])
       expect(rows("Options").find(([option]) => bare(option) === "weights")?.[2]).toBe("1 to 1,000")
     }))
+})
+
+describe("the table of the configuration's keys", () => {
+  type Whole<A> = A extends readonly unknown[] ? A
+    : A extends object ? { readonly [Key in keyof A]-?: Whole<Exclude<A[Key], undefined>> }
+    : A
+  const hash = `sha256:${"a".repeat(64)}`
+  /** Every key, which its type makes sure of; as a configuration it is good but for what excludes each other. */
+  const whole: Whole<ConfigFile.File> = {
+    gateway: { host: "a", port: 1 },
+    operator: { host: "a", port: 2, tenantLabels: true },
+    identity: { by: "proxy", header: "a", addresses: ["::1"] },
+    tenants: { "*": { tokens: [hash], providers: ["*"], weight: 2 } },
+    providers: {
+      "*": {
+        url: "http://a",
+        serves: "demo",
+        timeout: "1 second",
+        headers: { "*": { env: "A" } },
+        gate: { concurrency: 2, tenantConcurrency: 1, failureThreshold: 1, recoveryAfter: "1 second" },
+      },
+    },
+    admission: {
+      maxRunning: 2,
+      maxPerTenant: 1,
+      maxPerProvider: 1,
+      maxPerPair: 1,
+      maxQueued: 1,
+      maxQueuedPerTenant: 1,
+      maxWait: "1 second",
+      estimate: "on",
+      drainWaiting: "refuse",
+    },
+    http: {
+      maxHeaderBytes: 2_000,
+      maxHeaderLines: 1,
+      maxTargetBytes: 100,
+      maxBodyBytes: 1,
+      maxConnections: 1,
+      headerTimeout: "1 second",
+      bodyIdle: "1 second",
+    },
+    drain: "1 second",
+  }
+  const keysOf = (value: unknown): readonly string[] =>
+    typeof value !== "object" || value === null || Array.isArray(value) ? [""] : Object.entries(value).flatMap(
+      ([key, inner]) => keysOf(inner).map((rest) => rest === "" ? key : `${key}.${rest}`),
+    )
+  const names: Readonly<Record<string, string>> = { tenants: "acme", providers: "mail", headers: "x-key" }
+  const small = {
+    tenants: { acme: { tokens: [hash], providers: ["mail"] } },
+    providers: { mail: { url: "http://a" } },
+    admission: { maxRunning: 1_048_576 },
+  }
+  /** The small file with one more value, at the path that a row tells. */
+  const withValue = (path: readonly string[], value: unknown, into: unknown, above = ""): unknown => {
+    const [key = "", ...rest] = path
+    if (path.length === 0) return value
+    const object = into as Record<string, unknown> | undefined
+    const name = key === "*" ? names[above]! : key
+    return { ...object, [name]: withValue(rest, value, object?.[name], key) }
+  }
+  const read = (key: string, value: unknown): Config.Config | undefined => {
+    const exit = Effect.runSyncExit(Config.decode(withValue(key.split("."), value, small), () => undefined))
+    return Exit.isSuccess(exit) ? exit.value : undefined
+  }
+  const table = rows("Keys of the configuration")
+
+  it("has every key", () => expect(table.map(([key]) => bare(key)).toSorted()).toEqual([...keysOf(whole)].toSorted()))
+
+  it("tells what each may be", () => {
+    const most: Readonly<Record<string, number>> = { concurrency: 4_096, maxRunning: 1_048_576, maxHeaderBytes: 16_384 }
+    for (const [cell, , range = ""] of table) {
+      const key = bare(cell)
+      const bounds = /^([\d,]+) to (?:([\d,]+)|`(\w+)`)$/.exec(range)
+      const number = (text: string): number => Number(text.replaceAll(",", ""))
+      if (bounds !== null) {
+        const [least, end] = [number(bounds[1]!), bounds[2] === undefined ? most[bounds[3]!]! : number(bounds[2])]
+        const tried = [least - 1, least, end, end + 1, least + 0.5, "1"].map((value) => read(key, value) !== undefined)
+        expect([key, tried]).toEqual([key, [false, true, true, false, false, false]])
+      } else if (range === "a duration") {
+        const tried = ["0 millis", "1 millis", "1 hour", "61 minutes", 5].map((value) => read(key, value) !== undefined)
+        expect([key, tried]).toEqual([key, [false, true, true, false, false]])
+      } else if (range.startsWith("`") && !range.includes("…")) {
+        const words = Markdown.spans(range).map((word) => JSON.parse(word))
+        const file = (word: unknown): unknown => {
+          if (key === "identity.by" && word === "proxy") return { ...small, identity: { ...whole.identity } }
+          if (key.endsWith(".serves")) return { ...small, providers: { mail: { serves: word } } }
+          return withValue(key.split("."), word, small)
+        }
+        const tried = [...words, "other"].map((word) =>
+          Exit.isSuccess(Effect.runSyncExit(Config.decode(file(word), () => "")))
+        )
+        expect([key, tried]).toEqual([key, [...words.map(() => true), false]])
+      } else expect([key, read(key, 5)]).toEqual([key, undefined])
+    }
+  })
+
+  it("tells the defaults", () => {
+    const settled = (config: Config.Config | undefined): unknown => {
+      if (config === undefined) return undefined
+      const settings = Effect.runSync(decode(config.admission))
+      return { ...config, admission: { ...settings, weights: config.admission.weights?.("acme") } }
+    }
+    const silent = settled(Effect.runSync(Config.decode(small, () => undefined)))
+    const told = table.filter(([, otherwise = ""]) => otherwise.startsWith("`"))
+    for (const [cell, otherwise] of told) {
+      const key = bare(cell)
+      expect([key, settled(read(key, JSON.parse(bare(otherwise))))]).toEqual([key, silent])
+    }
+    expect(told.length).toBeGreaterThan(15)
+    for (const [cell] of table.filter(([, otherwise]) => otherwise === "required")) {
+      const path = bare(cell).split(".").map((part, nth, all) => part === "*" ? names[all[nth - 1]!]! : part)
+      const exit = Effect.runSyncExit(Config.decode(withValue(path, undefined, small), () => undefined))
+      expect([path, Exit.isSuccess(exit)]).toEqual([path, false])
+    }
+  })
 })
 
 /** Each row of the table of errors as a program; it ends in the tag of what is answered. */
