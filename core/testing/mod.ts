@@ -1,0 +1,5 @@
+/**
+ * `holdfast/testing`: what a test of a concurrent Effect program needs that a run of it cannot show. No test runner is
+ * among its imports; a failure is a value or an error that any runner reports.
+ */
+export {}
