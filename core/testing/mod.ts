@@ -2,4 +2,6 @@
  * `holdfast/testing`: what a test of a concurrent Effect program needs that a run of it cannot show. No test runner is
  * among its imports; a failure is a value or an error that any runner reports.
  */
-export {}
+export * as HandClock from "./HandClock.ts"
+export * as Sweep from "./Sweep.ts"
+export * as World from "./World.ts"

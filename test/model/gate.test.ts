@@ -10,7 +10,7 @@ import * as Scope from "effect/Scope"
 import { priorities } from "../../core/AdmissionOptions.ts"
 import * as ProviderGate from "../../core/ProviderGate.ts"
 import { wicketOf } from "../../core/Wicket.ts"
-import { HandClock } from "../support/HandClock.ts"
+import { HandClock } from "../../core/testing/HandClock.ts"
 
 const concurrency = 4
 const reservedControl = 1

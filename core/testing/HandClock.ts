@@ -1,20 +1,30 @@
 /**
  * A clock that moves only by hand, with its wall apart from its monotonic time, and that counts its sleepers.
  *
- * It owns the sleepers: each is woken by `advance`, or leaves when it is interrupted.
+ * It owns the sleepers: each is woken when time comes to it, or leaves when it is interrupted.
  */
 import type * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 
 interface Sleeper {
-  readonly dueNanos: bigint
+  /** Undefined where it never comes. */
+  readonly dueNanos: bigint | undefined
   readonly wake: () => void
 }
 
+/** Who is woken first of those that are due at the same instant: who has slept longest, or who came last. */
+export type Ties = "oldest" | "newest"
+
+/**
+ * Give it to a program by `Effect.provideService(program, Clock.Clock, clock)`.
+ *
+ * It stands at any instant but zero at first, wall and monotonic time apart, so that a program that mixes them is seen.
+ */
 export class HandClock implements Clock.Clock {
   #wallMillis = 1_700_000_000_000
   #nanos = 5_000_000_000_000n
+  readonly #ties: Ties
   readonly #sleepers = new Set<Sleeper>()
   /** Sleeps begun, and the most that went on at the same time. */
   slept = 0
@@ -22,26 +32,44 @@ export class HandClock implements Clock.Clock {
   /** How often the monotonic time was read. */
   readings = 0
 
+  constructor(ties: Ties = "oldest") {
+    this.#ties = ties
+  }
+
+  /** Its monotonic time, read without being counted among the readings. */
+  get nanos(): bigint {
+    return this.#nanos
+  }
+
+  /** Sleeps that go on. */
   get sleeping(): number {
     return this.#sleepers.size
   }
 
-  /** Moves both times on, and wakes in order whoever is due on the way. */
+  /**
+   * Moves both times on, and wakes in order whoever is due on the way. A fiber that has yet to be scheduled takes its next
+   * step at the instant that this ends at, as one does whose timer rings late.
+   */
   advance(millis: number): void {
     const until = this.#nanos + BigInt(Math.round(millis * 1e6))
-    for (let next = this.#next(); next !== undefined && next.dueNanos <= until; next = this.#next()) {
-      this.#move(next.dueNanos)
+    for (let next = this.#next(); next !== undefined && next.dueNanos! <= until; next = this.#next()) {
+      this.#move(next.dueNanos!)
       this.#sleepers.delete(next)
       next.wake()
     }
     this.#move(until)
   }
 
-  /** Moves to the nearest sleeper and wakes it; false where nobody sleeps. */
-  advanceToNext(): boolean {
+  /**
+   * Moves to the nearest instant at which somebody is due, if that is at most so many milliseconds away, and wakes all who
+   * are due at it; says whether there was one.
+   */
+  advanceToNext(withinMillis: number = Infinity): boolean {
     const next = this.#next()
     if (next === undefined) return false
-    this.advance(Number(next.dueNanos - this.#nanos) / 1e6)
+    const millis = Number(next.dueNanos! - this.#nanos) / 1e6
+    if (millis > withinMillis) return false
+    this.advance(millis)
     return true
   }
 
@@ -58,7 +86,12 @@ export class HandClock implements Clock.Clock {
 
   #next(): Sleeper | undefined {
     let first: Sleeper | undefined
-    for (const each of this.#sleepers) if (first === undefined || each.dueNanos < first.dueNanos) first = each
+    for (const each of this.#sleepers) {
+      if (each.dueNanos === undefined) continue
+      const due = first?.dueNanos
+      const earlier = due === undefined || each.dueNanos < due || (this.#ties === "newest" && each.dueNanos === due)
+      if (earlier) first = each
+    }
     return first
   }
 
@@ -66,7 +99,7 @@ export class HandClock implements Clock.Clock {
     return Effect.callback((resume) => {
       this.slept++
       const sleeper: Sleeper = {
-        dueNanos: this.#nanos + Duration.toNanosUnsafe(duration),
+        dueNanos: Duration.isFinite(duration) ? this.#nanos + Duration.toNanosUnsafe(duration) : undefined,
         wake: () => resume(Effect.void),
       }
       this.#sleepers.add(sleeper)

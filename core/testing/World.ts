@@ -1,0 +1,140 @@
+/**
+ * A world of its own for a program: one list of ready tasks, of which the caller runs one at a time, and a clock that moves
+ * only by hand. Between any two operations of a fiber the world may do something else.
+ *
+ * It owns the tasks, the clock, and the list of fibers that have begun in it and have not ended.
+ */
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import type * as Fiber from "effect/Fiber"
+import type * as Scheduler from "effect/Scheduler"
+import { HandClock, type Ties } from "./HandClock.ts"
+
+/** What the world knows of a fiber that runs in it. */
+interface Trace {
+  /** Operations that it has begun. */
+  steps: number
+  /** Operations that are let by without a pause: the two that follow a pause, its own end and what it was put before. */
+  passes: number
+}
+
+/** Any fiber, whatever it makes. */
+export type AnyFiber = Fiber.Fiber<unknown, unknown>
+
+/** A task that takes so many others before time is asked to pass is taken for one that never ends. */
+export const defaultMaxSteps = 20_000
+
+export class World {
+  readonly clock: HandClock
+  /** Called when `fiber` is about to begin its `step`-th operation, from inside its run loop. */
+  onStep: ((fiber: AnyFiber, step: number) => void) | undefined = undefined
+  /** The fiber that began an operation last. */
+  last: AnyFiber | undefined = undefined
+  readonly #newestFirst: boolean
+  readonly #tasks: Array<() => void> = []
+  readonly #traces = new Map<AnyFiber, Trace>()
+  /** The fiber that was just told to give way; the next task to come is the one that resumes it. */
+  #givingWay: Trace | undefined = undefined
+
+  /** Sync, so that the whole program runs without a promise; priorities of tasks are not heeded. */
+  readonly scheduler: Scheduler.Scheduler = {
+    executionMode: "sync",
+    shouldYield: (fiber) => this.#givesWay(fiber),
+    makeDispatcher: () => ({ scheduleTask: (task) => this.#add(task), flush: () => {} }),
+  }
+
+  /** `order` says which of the tasks that are ready is next, and who of those that are due at one instant. */
+  constructor(order: Ties) {
+    this.#newestFirst = order === "newest"
+    this.clock = new HandClock(order)
+  }
+
+  /** Fibers that have begun an operation here and have not ended. */
+  get fibers(): ReadonlySet<AnyFiber> {
+    return new Set(this.#traces.keys())
+  }
+
+  /** How many operations a fiber that has not ended has begun. */
+  stepsOf(fiber: AnyFiber): number {
+    return this.#traces.get(fiber)?.steps ?? 0
+  }
+
+  /** Starts `effect`, which waits before its first operation. */
+  fork<A, E>(effect: Effect.Effect<A, E>): Fiber.Fiber<A, E> {
+    return Effect.runFork(Effect.provideService(effect, Clock.Clock, this.clock), { scheduler: this.scheduler })
+  }
+
+  /** Runs one task; false where none is ready. */
+  step(): boolean {
+    const task = this.#newestFirst ? this.#tasks.pop() : this.#tasks.shift()
+    task?.()
+    return task !== undefined
+  }
+
+  /** Runs all that is ready, however much that makes ready; false where it was still going on after so many tasks. */
+  settle(maxSteps: number = defaultMaxSteps): boolean {
+    for (let left = maxSteps; left > 0; left--) if (!this.step()) return true
+    return false
+  }
+
+  /** Runs `effect` to its end and all that is ready besides. Time passes while it waits for time. */
+  run<A, E>(effect: Effect.Effect<A, E>, maxSteps: number = defaultMaxSteps): Exit.Exit<A, E> {
+    const fiber = this.fork(effect)
+    for (let left = maxSteps; left > 0; left--) {
+      if (this.step()) continue
+      const exit = fiber.pollUnsafe()
+      if (exit !== undefined) return exit
+      if (!this.clock.advanceToNext()) return Exit.die(new Error(hangs))
+    }
+    return fiber.pollUnsafe() ?? Exit.die(new Error(`it is not over after ${maxSteps} steps`))
+  }
+
+  /** Lets so many milliseconds pass, and at each instant on the way all that is ready run. */
+  pass(millis: number): void {
+    const until = this.clock.nanos + BigInt(Math.round(millis * 1e6))
+    const left = (): number => Number(until - this.clock.nanos) / 1e6
+    do this.settle()
+    while (this.clock.advanceToNext(left()))
+    this.clock.advance(left())
+  }
+
+  #givesWay(fiber: AnyFiber): boolean {
+    const trace = this.#traces.get(fiber) ?? this.#begun(fiber)
+    if (trace.passes === 0) {
+      this.#givingWay = trace
+      return true
+    }
+    trace.passes--
+    if (trace.passes > 0) return false // Effect runs the continuations of a success in a row, and goes back to its loop whenever this count gets to a multiple
+     // of 32; at -1 it does so after each. An Effect that paid no heed to it would only be met at fewer points.
+    ;(fiber as { currentOpCount: number }).currentOpCount = -1
+    trace.steps++
+    this.last = fiber
+    this.onStep?.(fiber, trace.steps)
+    return false
+  }
+
+  #begun(fiber: AnyFiber): Trace {
+    const trace: Trace = { steps: 0, passes: 0 }
+    this.#traces.set(fiber, trace)
+    fiber.addObserver(() => void this.#traces.delete(fiber))
+    return trace
+  }
+
+  #add(task: () => void): void {
+    const trace = this.#givingWay
+    this.#givingWay = undefined
+    if (trace === undefined) return void this.#tasks.push(task)
+    this.#tasks.push(() => {
+      trace.passes = 2
+      task()
+      // Nothing was let by where the fiber was interrupted meanwhile: its task does nothing then.
+      trace.passes = 0
+    })
+  }
+}
+
+/** Why nothing may be ready for ever. */
+export const hangs =
+  "it hangs: what it waits for was lost, or comes from outside (a promise, a timer of the runtime, another scheduler)"
