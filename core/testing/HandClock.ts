@@ -24,6 +24,7 @@ export type Ties = "oldest" | "newest"
 export class HandClock implements Clock.Clock {
   #wallMillis = 1_700_000_000_000
   #nanos = 5_000_000_000_000n
+  #skewNanos = 0n
   readonly #ties: Ties
   readonly #sleepers = new Set<Sleeper>()
   /** Sleeps begun, and the most that went on at the same time. */
@@ -36,7 +37,7 @@ export class HandClock implements Clock.Clock {
     this.#ties = ties
   }
 
-  /** Its monotonic time, read without being counted among the readings. */
+  /** Its monotonic time, without skew, and read without being counted among the readings. */
   get nanos(): bigint {
     return this.#nanos
   }
@@ -78,6 +79,11 @@ export class HandClock implements Clock.Clock {
     this.#wallMillis += byMillis
   }
 
+  /** Whoever reads the monotonic time reads it off by so much more. No clock should do that; sleepers wake as before. */
+  skew(byMillis: number): void {
+    this.#skewNanos += BigInt(Math.round(byMillis * 1e6))
+  }
+
   #move(nanos: bigint): void {
     if (nanos <= this.#nanos) return
     this.#wallMillis += Number(nanos - this.#nanos) / 1e6
@@ -116,7 +122,7 @@ export class HandClock implements Clock.Clock {
   }
   monotonicTimeNanosUnsafe(): bigint {
     this.readings++
-    return this.#nanos
+    return this.#nanos + this.#skewNanos
   }
   readonly currentTimeMillis: Effect.Effect<number> = Effect.sync(() => this.currentTimeMillisUnsafe())
   readonly currentTimeNanos: Effect.Effect<bigint> = Effect.sync(() => this.currentTimeNanosUnsafe())

@@ -3,5 +3,6 @@
  * among its imports; a failure is a value or an error that any runner reports.
  */
 export * as HandClock from "./HandClock.ts"
+export * as Model from "./Model.ts"
 export * as Sweep from "./Sweep.ts"
 export * as World from "./World.ts"
