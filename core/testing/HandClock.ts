@@ -13,9 +13,6 @@ interface Sleeper {
   readonly wake: () => void
 }
 
-/** Who is woken first of those that are due at the same instant: who has slept longest, or who came last. */
-export type Ties = "oldest" | "newest"
-
 /**
  * Give it to a program by `Effect.provideService(program, Clock.Clock, clock)`.
  *
@@ -25,17 +22,12 @@ export class HandClock implements Clock.Clock {
   #wallMillis = 1_700_000_000_000
   #nanos = 5_000_000_000_000n
   #skewNanos = 0n
-  readonly #ties: Ties
   readonly #sleepers = new Set<Sleeper>()
   /** Sleeps begun, and the most that went on at the same time. */
   slept = 0
   peak = 0
   /** How often the monotonic time was read. */
   readings = 0
-
-  constructor(ties: Ties = "oldest") {
-    this.#ties = ties
-  }
 
   /** Its monotonic time, without skew, and read without being counted among the readings. */
   get nanos(): bigint {
@@ -48,7 +40,7 @@ export class HandClock implements Clock.Clock {
   }
 
   /**
-   * Moves both times on, and wakes in order whoever is due on the way. A fiber that has yet to be scheduled takes its next
+   * Moves both times on, and wakes in order whoever is due on the way, the longest asleep first at one instant. A fiber that has yet to be scheduled takes its next
    * step at the instant that this ends at, as one does whose timer rings late.
    */
   advance(millis: number): void {
@@ -94,9 +86,7 @@ export class HandClock implements Clock.Clock {
     let first: Sleeper | undefined
     for (const each of this.#sleepers) {
       if (each.dueNanos === undefined) continue
-      const due = first?.dueNanos
-      const earlier = due === undefined || each.dueNanos < due || (this.#ties === "newest" && each.dueNanos === due)
-      if (earlier) first = each
+      if (first?.dueNanos === undefined || each.dueNanos < first.dueNanos) first = each
     }
     return first
   }

@@ -10,8 +10,8 @@ import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import type * as Fiber from "effect/Fiber"
 import * as Scope from "effect/Scope"
-import type { HandClock, Ties } from "./HandClock.ts"
-import { hangs, World } from "./World.ts"
+import type { HandClock } from "./HandClock.ts"
+import { hangs, type Order, World } from "./World.ts"
 
 /** What is used of an arbitrary of fast-check. */
 export interface Arbitrary<T> {
@@ -74,7 +74,7 @@ export interface Options {
   /** Interruptions are drawn for every second command, at up to so many operations; 0, which is the default, draws none. */
   readonly maxCut?: number | undefined
   /** Which ready task is next: the oldest, which is the default, or the newest. */
-  readonly order?: Ties | undefined
+  readonly order?: Order | undefined
   /** A random one by default, which is printed. */
   readonly seed?: number | undefined
   /** What a failure printed: that one life is lived again. */
@@ -125,63 +125,62 @@ export const check = <M, R>(
 ): Effect.Effect<Checked, ModelFailed> =>
   Effect.suspend(() => {
     const fc = fastCheck as unknown as Used
-    const { maxCut = 0, order = "oldest", replay } = options
+    const { maxCommands = 50, maxCut = 0, order = "oldest", replay, runs = 100, seed } = options
     const tally = { commands: 0, cuts: 0 }
-    let failed: Lived<M, R> | undefined
-    const cut = maxCut === 0 ? undefined : fc.option(fc.nat({ max: maxCut }), { nil: undefined, freq: 2 })
-    const drawn = life.commands.map((each) =>
-      cut === undefined
-        ? each.map((command) => new Step(command, undefined))
-        : fc.tuple(each, cut).map(([command, at]) => new Step(command, at))
-    )
-    const commands = fc.commands(drawn, {
-      maxCommands: options.maxCommands ?? 50,
-      size: "max",
-      replayPath: replay?.replayPath,
-    })
-    const details = fc.check(
-      fc.property(commands, (steps) => {
+    let last: Lived<M, R> | undefined
+    const property = fc.property(
+      fc.commands(drawn(fc, life, maxCut), { maxCommands, size: "max", replayPath: replay?.replayPath }),
+      (steps) => {
         const lived = new Lived(life, order)
-        const right = lived.live(steps as Iterable<Step<M, R>>)
+        const right = lived.live(steps)
         tally.commands += lived.names.length
         tally.cuts += lived.cuts
         // Shrinking goes on from a life that failed alone: the last of them is the one that is reported.
-        if (!right) failed = lived
+        if (!right) last = lived
         return right
-      }),
-      {
-        numRuns: options.runs ?? 100,
-        endOnFailure: false,
-        ...replay ?? (options.seed === undefined ? {} : { seed: options.seed }),
       },
     )
-    const { counterexample, counterexamplePath, numRuns, numShrinks, seed } = details
-    if (!details.failed || failed === undefined) return Effect.succeed({ seed, runs: numRuns, ...tally })
-    const replayPath = /replayPath="([^"]*)"/.exec(String(counterexample?.[0]))?.[1] ?? ""
-    return Effect.fail(
-      new ModelFailed({
-        why: failed.why,
-        cause: failed.cause,
-        life: failed.names,
-        replay: { seed, path: counterexamplePath ?? "", replayPath },
-        runs: numRuns,
-        shrinks: numShrinks,
-      }),
-    )
+    const details = fc.check(property, { numRuns: runs, ...replay ?? (seed === undefined ? {} : { seed }) })
+    return last === undefined
+      ? Effect.succeed({ seed: details.seed, runs: details.numRuns, ...tally })
+      : Effect.fail(failure(last, details))
   })
+
+/** The commands of a life as fast-check draws them, each with an interruption or without. */
+const drawn = <M, R>(fc: Used, life: Life<M, R>, maxCut: number): ReadonlyArray<Arbitrary<Step<M, R>>> => {
+  if (maxCut === 0) return life.commands.map((each) => each.map((command) => new Step(command, undefined)))
+  const cut = fc.option(fc.nat({ max: maxCut }), { nil: undefined, freq: 2 })
+  return life.commands.map((each) => fc.tuple(each, cut).map(([command, at]) => new Step(command, at)))
+}
+
+const failure = <M, R>(lived: Lived<M, R>, details: Details): ModelFailed =>
+  new ModelFailed({
+    why: lived.why,
+    cause: lived.cause,
+    life: lived.names,
+    replay: {
+      seed: details.seed,
+      path: details.counterexamplePath ?? "",
+      replayPath: /replayPath="([^"]*)"/.exec(String(details.counterexample?.[0]))?.[1] ?? "",
+    },
+    runs: details.numRuns,
+    shrinks: details.numShrinks,
+  })
+
+/** What fast-check says of a property. */
+interface Details {
+  readonly numRuns: number
+  readonly numShrinks: number
+  readonly seed: number
+  readonly counterexample: ReadonlyArray<unknown> | null
+  readonly counterexamplePath: string | null
+}
 
 /** {@link FastCheck} as it is called here. */
 interface Used {
   readonly commands: <T>(arbitraries: ReadonlyArray<Arbitrary<T>>, constraints: object) => Arbitrary<Iterable<T>>
   readonly property: <T>(arbitrary: Arbitrary<T>, predicate: (value: T) => boolean) => object
-  readonly check: (property: object, parameters: object) => {
-    readonly failed: boolean
-    readonly numRuns: number
-    readonly numShrinks: number
-    readonly seed: number
-    readonly counterexample: ReadonlyArray<unknown> | null
-    readonly counterexamplePath: string | null
-  }
+  readonly check: (property: object, parameters: object) => Details
   readonly tuple: <A, B>(first: Arbitrary<A>, second: Arbitrary<B>) => Arbitrary<readonly [A, B]>
   readonly option: <T>(arbitrary: Arbitrary<T>, constraints: object) => Arbitrary<T | undefined>
   readonly nat: (constraints: { readonly max: number }) => Arbitrary<number>
@@ -223,7 +222,7 @@ class Lived<M, R> implements Stage {
   #real!: R
   #cut: number | undefined = undefined
 
-  constructor(life: Life<M, R>, order: Ties) {
+  constructor(life: Life<M, R>, order: Order) {
     this.#life = life
     this.#world = new World(order)
     this.clock = this.#world.clock

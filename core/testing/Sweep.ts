@@ -20,8 +20,8 @@ import * as Exit from "effect/Exit"
 import * as Formatter from "effect/Formatter"
 import * as Scope from "effect/Scope"
 import * as Outcome from "../Outcome.ts"
-import type { HandClock, Ties } from "./HandClock.ts"
-import { type AnyFiber, defaultMaxSteps, hangs, World } from "./World.ts"
+import type { HandClock } from "./HandClock.ts"
+import { type AnyFiber, defaultMaxSteps, hangs, type Order, World } from "./World.ts"
 
 /** A moment of a run, as a disturbance finds it. */
 export interface Moment<S, N extends string> {
@@ -106,7 +106,7 @@ export const amid = <A, E, R>(operation: Effect.Effect<A, E, R>): Effect.Effect<
 
 /** Where in which run something is done. Neither `at` nor `inside`: nothing is, and the program runs undisturbed. */
 interface Point {
-  readonly order: Ties
+  readonly order: Order
   /** After so many steps of the whole program. */
   readonly at?: number | undefined
   readonly again?: number | undefined
@@ -195,7 +195,7 @@ const replay = <S, N extends string>(
     return played instanceof SweepFailed ? Effect.fail(played) : Effect.void
   })
 
-function* pointsOf<S, N extends string>(scene: Scene<S, N>, order: Ties, undisturbed: Played): Iterable<Point> {
+function* pointsOf<S, N extends string>(scene: Scene<S, N>, order: Order, undisturbed: Played): Iterable<Point> {
   for (let at = 0; at <= undisturbed.steps; at++) {
     if (scene.again === undefined) yield { order, at }
     else for (let again = at; again <= Math.min(undisturbed.steps, at + reach); again++) yield { order, at, again }
@@ -210,7 +210,7 @@ const parse = (text: string): Point | undefined => {
   const found = /^(oldest|newest)(?: (\d+)(?: (\d+))?| inside (\d+))?$/.exec(text)
   if (found === null) return undefined
   const [at, again, inside] = found.slice(2).map((each) => each === undefined ? undefined : Number(each))
-  return { order: found[1] as Ties, at, again, inside }
+  return { order: found[1] as Order, at, again, inside }
 }
 
 /** What a run that ended right was like. */

@@ -9,7 +9,7 @@ import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import type * as Fiber from "effect/Fiber"
 import type * as Scheduler from "effect/Scheduler"
-import { HandClock, type Ties } from "./HandClock.ts"
+import { HandClock } from "./HandClock.ts"
 
 /** What the world knows of a fiber that runs in it. */
 interface Trace {
@@ -19,6 +19,12 @@ interface Trace {
   passes: number
 }
 
+/**
+ * Which of the tasks that are ready is next. What wakes at one instant is ready in the order in which it fell asleep, so that
+ * of two timers of one tick each is first in one of the orders.
+ */
+export type Order = "oldest" | "newest"
+
 /** Any fiber, whatever it makes. */
 export type AnyFiber = Fiber.Fiber<unknown, unknown>
 
@@ -26,7 +32,7 @@ export type AnyFiber = Fiber.Fiber<unknown, unknown>
 export const defaultMaxSteps = 20_000
 
 export class World {
-  readonly clock: HandClock
+  readonly clock: HandClock = new HandClock()
   /** Called when `fiber` is about to begin its `step`-th operation, from inside its run loop. */
   onStep: ((fiber: AnyFiber, step: number) => void) | undefined = undefined
   /** The fiber that began an operation last. */
@@ -44,10 +50,8 @@ export class World {
     makeDispatcher: () => ({ scheduleTask: (task) => this.#add(task), flush: () => {} }),
   }
 
-  /** `order` says which of the tasks that are ready is next, and who of those that are due at one instant. */
-  constructor(order: Ties) {
+  constructor(order: Order) {
     this.#newestFirst = order === "newest"
-    this.clock = new HandClock(order)
   }
 
   /** Fibers that have begun an operation here and have not ended. */

@@ -320,7 +320,10 @@ describe("a world", () => {
     const woken = (order: "oldest" | "newest") => {
       const world = new World(order)
       const log: Array<string> = []
-      for (const name of ["a", "b"]) world.fork(Effect.andThen(Effect.sleep(1), Effect.sync(() => log.push(name))))
+      for (const name of ["a", "b"]) {
+        world.fork(Effect.andThen(Effect.sleep(1), Effect.sync(() => log.push(name))))
+        world.settle()
+      }
       world.pass(1)
       return log.join("")
     }
