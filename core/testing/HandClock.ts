@@ -91,7 +91,9 @@ export class HandClock implements Clock.Clock {
     return first
   }
 
+  /** Zero is over at once, and no sleep. */
   sleep(duration: Duration.Duration): Effect.Effect<void> {
+    if (Duration.isZero(duration)) return Effect.yieldNow
     return Effect.callback((resume) => {
       this.slept++
       const sleeper: Sleeper = {

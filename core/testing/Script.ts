@@ -154,19 +154,21 @@ export class Script {
    * are the port's; a port that a call answers with is scripted by `Effect.map(…, (pool) => script.port("pool", pool))`.
    */
   port<P extends object>(name: string, port: P): P {
-    const scripted: Record<string, unknown> = {}
+    const scripted: PropertyDescriptorMap = {}
     for (const key of keysOf(port)) {
       const member = (port as Readonly<Record<string, unknown>>)[key]
-      const label = `${name}.${key}`
-      if (typeof member !== "function") scripted[key] = Effect.isEffect(member) ? this.effect(label, member) : member
-      else {
-        scripted[key] = (...input: ReadonlyArray<unknown>): unknown => {
-          const made: unknown = Reflect.apply(member, port, input)
-          return Effect.isEffect(made) ? this.effect(label, made, input) : made
-        }
-      }
+      scripted[key] = { value: this.#member(`${name}.${key}`, port, member), enumerable: true }
     }
-    return scripted as P
+    // What is left, such as what it is an instance of, is the port's.
+    return Object.create(port, scripted) as P
+  }
+
+  #member(label: string, port: object, member: unknown): unknown {
+    if (typeof member !== "function") return Effect.isEffect(member) ? this.effect(label, member) : member
+    return (...input: ReadonlyArray<unknown>): unknown => {
+      const made: unknown = Reflect.apply(member, port, input)
+      return Effect.isEffect(made) ? this.effect(label, made, input) : made
+    }
   }
 
   /** One effect as a call: each time that it runs is an await point of its own. */

@@ -21,6 +21,7 @@ import * as Formatter from "effect/Formatter"
 import * as Scope from "effect/Scope"
 import * as Outcome from "../Outcome.ts"
 import type { HandClock } from "./HandClock.ts"
+import * as Point from "./Point.ts"
 import { type AnyFiber, defaultMaxSteps, hangs, type Order, World } from "./World.ts"
 
 /** A moment of a run, as a disturbance finds it. */
@@ -63,7 +64,10 @@ export interface Scene<S, N extends string> {
   readonly oracle?: ((state: S, exits: Exits<N>) => Effect.Effect<unknown, unknown>) | undefined
   /** Names of what is still open once the scope is closed as well; there must be none. */
   readonly left?: ((state: S) => ReadonlyArray<string>) | undefined
-  /** Whether an interrupted fiber has to end before time passes. True unless its work may take its time all the same. */
+  /**
+   * Whether a fiber that was interrupted has to end by itself: before time passes, and before another fiber of the scene does
+   * anything for it. True, unless its work may take its time, or what it holds may not be given back without others.
+   */
   readonly prompt?: boolean | undefined
   /** How long the program may go on in the background after its fibers have ended. None unless it is given. */
   readonly rest?: Duration.Duration | undefined
@@ -102,16 +106,6 @@ export class SweepFailed extends Data.Error<{
 export const amid = <A, E, R>(operation: Effect.Effect<A, E, R>): Effect.Effect<A, E, Exclude<R, Scope.Scope>> => {
   const neighbour = Effect.addFinalizer(() => Effect.andThen(Effect.yieldNow, Effect.yieldNow))
   return Effect.scoped(Effect.andThen(neighbour, Effect.flatMap(operation, (made) => Effect.as(neighbour, made))))
-}
-
-/** Where in which run something is done. Neither `at` nor `inside`: nothing is, and the program runs undisturbed. */
-interface Point {
-  readonly order: Order
-  /** After so many steps of the whole program. */
-  readonly at?: number | undefined
-  readonly again?: number | undefined
-  /** Inside the so manieth operation of the fiber that is interrupted. */
-  readonly inside?: number | undefined
 }
 
 /** How far behind the first disturbance the second one is tried. */
@@ -162,7 +156,7 @@ const sweep = <S, N extends string>(
   Effect.gen(function* () {
     let [steps, runs] = [0, 0]
     const seen: Record<string, Set<Ending>> = {}
-    const play = (point: Point, undisturbed?: Played) => {
+    const play = (point: Point.Point, undisturbed?: Played) => {
       const played = new Run(prepare, scene, point, undisturbed).play()
       if (played instanceof SweepFailed) return Effect.fail(played)
       for (const [name, ending] of Object.entries(played.endings)) (seen[name] ??= new Set()).add(ending)
@@ -170,6 +164,11 @@ const sweep = <S, N extends string>(
     }
     for (const order of ["oldest", "newest"] as const) {
       const undisturbed = yield* play({ order })
+      const again = yield* play({ order })
+      if (again.steps !== undisturbed.steps) {
+        const why = `not the same program twice: ${undisturbed.steps} steps, then ${again.steps}`
+        return yield* Effect.fail(new SweepFailed({ point: order, where: `${order} first, undisturbed`, why }))
+      }
       steps += undisturbed.steps
       for (const point of pointsOf(scene, order, undisturbed)) {
         yield* play(point, undisturbed)
@@ -187,7 +186,7 @@ const replay = <S, N extends string>(
   point: string,
 ): Effect.Effect<void, SweepFailed> =>
   Effect.suspend(() => {
-    const parsed = parse(point)
+    const parsed = Point.parse(point)
     if (parsed === undefined) return Effect.fail(new SweepFailed({ point, where: "nowhere", why: "no such point" }))
     const undisturbed = new Run(prepare, scene, { order: parsed.order }, undefined).play()
     if (undisturbed instanceof SweepFailed) return Effect.fail(undisturbed)
@@ -195,22 +194,12 @@ const replay = <S, N extends string>(
     return played instanceof SweepFailed ? Effect.fail(played) : Effect.void
   })
 
-function* pointsOf<S, N extends string>(scene: Scene<S, N>, order: Order, undisturbed: Played): Iterable<Point> {
+function* pointsOf<S, N extends string>(scene: Scene<S, N>, order: Order, undisturbed: Played): Iterable<Point.Point> {
   for (let at = 0; at <= undisturbed.steps; at++) {
     if (scene.again === undefined) yield { order, at }
     else for (let again = at; again <= Math.min(undisturbed.steps, at + reach); again++) yield { order, at, again }
   }
   for (let inside = 1; inside <= undisturbed.inside; inside++) yield { order, inside }
-}
-
-const print = ({ again, at, inside, order }: Point): string =>
-  [order, ...inside === undefined ? [at ?? [], again ?? []].flat() : ["inside", inside]].join(" ")
-
-const parse = (text: string): Point | undefined => {
-  const found = /^(oldest|newest)(?: (\d+)(?: (\d+))?| inside (\d+))?$/.exec(text)
-  if (found === null) return undefined
-  const [at, again, inside] = found.slice(2).map((each) => each === undefined ? undefined : Number(each))
-  return { order: found[1] as Order, at, again, inside }
 }
 
 /** What a run that ended right was like. */
@@ -225,7 +214,7 @@ interface Played {
 class Run<S, N extends string> {
   readonly #prepare: Effect.Effect<S, unknown, Scope.Scope>
   readonly #scene: Scene<S, N>
-  readonly #point: Point
+  readonly #point: Point.Point
   readonly #undisturbed: Played | undefined
   readonly #world: World
   readonly #maxSteps: number
@@ -238,7 +227,7 @@ class Run<S, N extends string> {
   constructor(
     prepare: Effect.Effect<S, unknown, Scope.Scope>,
     scene: Scene<S, N>,
-    point: Point,
+    point: Point.Point,
     undisturbed: Played | undefined,
   ) {
     this.#prepare = prepare
@@ -296,16 +285,27 @@ class Run<S, N extends string> {
     for (let steps = 0; steps <= this.#maxSteps; steps++) {
       if (steps === this.#point.at) this.#disturb(disturb, `at step ${steps}${this.#whose()}`)
       if (steps === this.#point.again) this.#disturb(again!, `${this.#where} and ${steps}${this.#whose()}`)
+      const slow = this.#slow()
+      if (slow !== undefined) return slow
       if (this.#world.step()) continue
-      if (this.#running().length === 0) return steps
-      const late = this.#running().filter((name) => this.#interrupted.has(name))
-      const { clock } = this.#world
-      if (late.length > 0 && this.#scene.prompt !== false && clock.sleeping > 0) {
-        return this.#failed(`${late.join()} was interrupted and goes on until time passes`)
-      }
-      if (!clock.advanceToNext()) return steps
+      if (this.#running().length === 0 || !this.#world.clock.advanceToNext()) return steps
     }
     return this.#failed(`it is not over after ${this.#maxSteps} steps`)
+  }
+
+  /** A fiber that was interrupted, and waits for what is not its own doing. */
+  #slow(): SweepFailed | undefined {
+    const late = this.#scene.prompt === false ? [] : this.#running().filter((name) => this.#interrupted.has(name))
+    if (late.length === 0) return undefined
+    const others = this.#running().filter((name) => !this.#interrupted.has(name))
+    const fibers = new Set<AnyFiber>(others.map((name) => this.#moment.fibers[name]))
+    if (this.#world.isReadyBeyond(fibers)) return undefined
+    if (this.#world.isReadyBeyond(new Set())) {
+      return this.#failed(`${late.join()} was interrupted and waits for ${others.join()}`)
+    }
+    return this.#world.clock.sleeping > 0
+      ? this.#failed(`${late.join()} was interrupted and goes on until time passes`)
+      : undefined
   }
 
   #running(): ReadonlyArray<N> {
@@ -392,7 +392,7 @@ class Run<S, N extends string> {
   #failed(why: string, cause?: Cause.Cause<unknown>): SweepFailed {
     const where = `${this.#point.order} first, ${this.#where}`
     const text = cause === undefined ? why : `${why}: ${String(Cause.squash(cause))}`
-    return new SweepFailed({ point: print(this.#point), where, why: text, cause })
+    return new SweepFailed({ point: Point.print(this.#point), where, why: text, cause })
   }
 }
 

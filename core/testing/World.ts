@@ -1,6 +1,6 @@
 /**
- * A world of its own for a program: one list of ready tasks, of which the caller runs one at a time, and a clock that moves
- * only by hand. Between any two operations of a fiber the world may do something else.
+ * A world of its own for a program: one list of ready tasks, of which the caller runs one at a time, a clock that moves only by
+ * hand, and random numbers that are the same each time. Between any two operations of a fiber the world may do something else.
  *
  * It owns the tasks, the clock, and the list of fibers that have begun in it and have not ended.
  */
@@ -8,8 +8,15 @@ import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import type * as Fiber from "effect/Fiber"
+import * as Random from "effect/Random"
 import type * as Scheduler from "effect/Scheduler"
 import { HandClock } from "./HandClock.ts"
+
+/** Something that is ready to be done, and the fiber whose operation made it so; none where something else did. */
+interface Task {
+  readonly run: () => void
+  readonly owner: AnyFiber | undefined
+}
 
 /** What the world knows of a fiber that runs in it. */
 interface Trace {
@@ -38,10 +45,11 @@ export class World {
   /** The fiber that began an operation last. */
   last: AnyFiber | undefined = undefined
   readonly #newestFirst: boolean
-  readonly #tasks: Array<() => void> = []
+  readonly #tasks: Array<Task> = []
+  readonly #random = randomOf(0x5eed)
   readonly #traces = new Map<AnyFiber, Trace>()
   /** The fiber that was just told to give way; the next task to come is the one that resumes it. */
-  #givingWay: Trace | undefined = undefined
+  #givingWay: { readonly fiber: AnyFiber; readonly trace: Trace } | undefined = undefined
 
   /** Sync, so that the whole program runs without a promise; priorities of tasks are not heeded. */
   readonly scheduler: Scheduler.Scheduler = {
@@ -66,14 +74,24 @@ export class World {
 
   /** Starts `effect`, which waits before its first operation. */
   fork<A, E>(effect: Effect.Effect<A, E>): Fiber.Fiber<A, E> {
-    return Effect.runFork(Effect.provideService(effect, Clock.Clock, this.clock), { scheduler: this.scheduler })
+    const here = Effect.provideService(
+      Effect.provideService(effect, Clock.Clock, this.clock),
+      Random.Random,
+      this.#random,
+    )
+    return Effect.runFork(here, { scheduler: this.scheduler })
   }
 
   /** Runs one task; false where none is ready. */
   step(): boolean {
     const task = this.#newestFirst ? this.#tasks.pop() : this.#tasks.shift()
-    task?.()
+    task?.run()
     return task !== undefined
+  }
+
+  /** Whether something is ready that is none of these fibers' doing. */
+  isReadyBeyond(fibers: ReadonlySet<AnyFiber>): boolean {
+    return this.#tasks.some(({ owner }) => owner === undefined || !fibers.has(owner))
   }
 
   /** Runs all that is ready, however much that makes ready; false where it was still going on after so many tasks. */
@@ -106,7 +124,7 @@ export class World {
   #givesWay(fiber: AnyFiber): boolean {
     const trace = this.#traces.get(fiber) ?? this.#begun(fiber)
     if (trace.passes === 0) {
-      this.#givingWay = trace
+      this.#givingWay = { fiber, trace }
       return true
     }
     trace.passes--
@@ -126,17 +144,34 @@ export class World {
     return trace
   }
 
-  #add(task: () => void): void {
-    const trace = this.#givingWay
+  #add(run: () => void): void {
+    const given = this.#givingWay
     this.#givingWay = undefined
-    if (trace === undefined) return void this.#tasks.push(task)
-    this.#tasks.push(() => {
-      trace.passes = 2
-      task()
-      // Nothing was let by where the fiber was interrupted meanwhile: its task does nothing then.
-      trace.passes = 0
+    if (given === undefined) return void this.#tasks.push({ run, owner: this.last })
+    const { fiber: owner, trace } = given
+    this.#tasks.push({
+      owner,
+      run: () => {
+        trace.passes = 2
+        run()
+        // Nothing was let by where the fiber was interrupted meanwhile: its task does nothing then.
+        trace.passes = 0
+      },
     })
   }
+}
+
+/** Mulberry32 (T. Ettinger, 2017): small, seeded, good enough to choose by. */
+const randomOf = (seed: number): Random.Random => {
+  let state = seed
+  const next = (): number => {
+    state = (state + 0x6d2b79f5) | 0
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state)
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
+  }
+  const wholes = Number.MAX_SAFE_INTEGER - Number.MIN_SAFE_INTEGER
+  return { nextDoubleUnsafe: next, nextIntUnsafe: () => Math.floor(next() * wholes) + Number.MIN_SAFE_INTEGER }
 }
 
 /** Why nothing may be ready for ever. */

@@ -40,9 +40,11 @@ const closed = (emitter: { once: (event: "close", heard: () => void) => unknown 
     emitter.once("close", () => resume(Effect.void))
     close()
   })
+/** The other side may be gone by the time that it is dialled. */
+const quiet = (socket: net.Socket): net.Socket => socket.on("error", () => {})
 const dialled = (port: number) =>
   Effect.callback<net.Socket>((resume) => {
-    const socket = net.connect(port, "127.0.0.1", () => resume(Effect.succeed(socket)))
+    const socket = quiet(net.connect(port, "127.0.0.1", () => resume(Effect.succeed(socket))))
   })
 const working = Effect.callback<Worker>((resume) => {
   const worker = new Worker("setInterval(() => {}, 60_000)", { eval: true })
@@ -233,6 +235,92 @@ onLinux("a check", () => {
     const exit = await run(blind.check(Effect.succeed(1)))
     assert.include(String(exit), "CannotSee")
     assert.include(new Leaks.CannotSee({ cause: "no table" }).message, "no table")
+  })
+})
+
+onLinux("a sweep on the live scheduler", () => {
+  /** Dials, and says hello. The careless one has no answer to an interruption while it dials, or once it has. */
+  const visit = (port: number, careless: boolean) => {
+    const dial = Effect.callback<net.Socket>((resume) => {
+      const socket = quiet(net.connect(port, "127.0.0.1", () => resume(Effect.succeed(socket))))
+      return careless ? undefined : closed(socket, () => socket.destroy())
+    })
+    const close = (socket: net.Socket) => closed(socket, () => socket.destroy())
+    const hello = (socket: net.Socket) => Effect.sync(() => socket.write("hello"))
+    return careless
+      ? Effect.flatMap(dial, (socket) => Effect.ensuring(hello(socket), close(socket)))
+      : Effect.scoped(Effect.flatMap(Effect.acquireRelease(dial, close, { interruptible: true }), hello))
+  }
+  /** A server, and an effect that waits until none of its connections is left. */
+  const host = Effect.map(listening, (server) => {
+    const connections = new Set<net.Socket>()
+    let none = (): void => {}
+    server.on("connection", (socket) => {
+      connections.add(socket.resume())
+      socket.once("close", () => {
+        connections.delete(socket)
+        if (connections.size === 0) none()
+      })
+    })
+    const rest = Effect.callback<void>((resume) => {
+      none = () => resume(Effect.void)
+      // A connection that was cut off while it was dialled may be heard of yet, but not after one that comes later.
+      quiet(net.connect(portOf(server), "127.0.0.1")).resume().end()
+    })
+    return { server, connections, rest }
+  })
+
+  it("finds what an interruption leaves open, and where", async () => {
+    const { connections, server } = await Effect.runPromise(host)
+    const failed = await Effect.runPromise(Effect.flip(Leaks.sweep(visit(portOf(server), true))))
+    assert.instanceOf(failed, Leaks.Leaked)
+    assert.match(failed.message, /^left open: tcp .*\[interrupted (inside|behind) step \d+\]$/)
+    for (const socket of connections) socket.destroy()
+    await Effect.runPromise(closed(server, () => server.close()))
+  })
+
+  it("passes what closes in the end, whenever it is interrupted", async () => {
+    const { rest, server } = await Effect.runPromise(host)
+    const { interrupted, last, runs } = await Effect.runPromise(Leaks.sweep(visit(portOf(server), false), { rest }))
+    assert.deepStrictEqual(last, Exit.succeed(true))
+    assert.isAbove(interrupted, 10)
+    assert.strictEqual(runs, interrupted + 1)
+    await Effect.runPromise(closed(server, () => server.close()))
+  })
+
+  it("says that a run goes on though it was interrupted, and stops at its bound", async () => {
+    const stubborn = Effect.uninterruptible(Effect.sleep(200))
+    const goesOn = await Effect.runPromise(Effect.flip(Leaks.sweep(stubborn, { within: 20 })))
+    assert.deepInclude(goesOn, { _tag: "GoesOn", where: "interrupted behind step 1" })
+    const { last, runs } = await Effect.runPromise(Leaks.sweep(Effect.void, { maxSteps: 1 }))
+    assert.deepStrictEqual([last, runs], [undefined, 2])
+  })
+
+  it("finds nothing left of a server of this library, interrupted while it begins, serves and ends", async () => {
+    const { serve } = { node: NodeServe, deno: DenoServe, bun: BunServe }[Example.runtime]
+    const options = {
+      host: "127.0.0.1",
+      port: 0,
+      maxHeaderBytes: 8_192,
+      maxConnections: 16,
+      headerTimeoutMillis: 5_000,
+      keepAliveMillis: 5_000,
+      handler: () => Promise.resolve(new Response("answer")),
+    }
+    const visited = Effect.scoped(
+      Effect.flatMap(
+        serve(options),
+        ({ port }) =>
+          Effect.acquireUseRelease(
+            dialled(port),
+            () => Effect.void,
+            (socket) => closed(socket, () => socket.destroy()),
+          ),
+      ),
+    )
+    const { interrupted, last } = await Effect.runPromise(Leaks.sweep(visited))
+    assert.deepStrictEqual(last, Exit.void)
+    assert.isAbove(interrupted, 20)
   })
 })
 

@@ -166,6 +166,8 @@ describe("a plan", () => {
       const counter = script.port("counter", new Counter())
       assert.strictEqual(answered(world, counter.up(2)), 2)
       assert.deepStrictEqual([counter.limit, counter.name, counter.plain()], [9, "counter", 2])
+      assert.instanceOf(counter, Counter)
+      assert.deepStrictEqual(Object.keys(script.port("frozen", Object.freeze({ a: 1 }))), ["a"])
       assert.deepStrictEqual(script.log, ["counter.up 1 answered"])
     }))
 })

@@ -5,6 +5,7 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import type * as Fiber from "effect/Fiber"
+import * as Random from "effect/Random"
 import * as Scheduler from "effect/Scheduler"
 import * as Scope from "effect/Scope"
 import * as Semaphore from "effect/Semaphore"
@@ -250,6 +251,38 @@ describe("the sweep finds", () => {
     )
   })
 
+  it("a wait that cannot be interrupted, though nobody needs time", () => {
+    const fibers = () => {
+      const done = Deferred.makeUnsafe<void>()
+      return {
+        user: Effect.uninterruptible(Deferred.await(done)),
+        other: Effect.andThen(Effect.yieldNow, Deferred.succeed(done, void 0)),
+      }
+    }
+    assert.strictEqual(fault({ fibers }), "user was interrupted and waits for other")
+    sound({ fibers, prompt: false })
+  })
+
+  it("an interruption that is swallowed by going on behind it", () => {
+    const goesOn = (work: Effect.Effect<void>) =>
+      Effect.uninterruptibleMask((restore) => Effect.andThen(Effect.exit(restore(Effect.sleep("1 second"))), work))
+    assert.match(fault({ fibers: () => ({ user: goesOn(Effect.sleep("1 second")) }) }), /goes on until time passes/)
+  })
+
+  it("a program that is another one each time", () => {
+    let turns = 0
+    const fibers = () => ({ user: Effect.replicateEffect(Effect.yieldNow, 1 + (turns++ % 2)) })
+    assert.match(
+      Effect.runSync(Effect.flip(stage.sweep(scene({ fibers })))).why,
+      /^not the same program twice: \d+ steps, then \d+$/,
+    )
+    sound({
+      fibers: () => ({
+        user: Effect.flatMap(Random.nextIntBetween(1, 9), (n) => Effect.replicateEffect(Effect.yieldNow, n)),
+      }),
+    })
+  })
+
   it("what disturbs and dies, or hangs", () => {
     const fibers = () => ({ user: Effect.yieldNow })
     assert.match(fault({ fibers, disturb: () => Effect.die("broken") }), /^what disturbs died: .*broken/)
@@ -328,6 +361,31 @@ describe("a world", () => {
       return log.join("")
     }
     assert.deepStrictEqual([woken("oldest"), woken("newest")], ["ab", "ba"])
+  })
+
+  it("draws the same random numbers each time, of both kinds", () => {
+    const drawn = () =>
+      new World("oldest").run(Effect.all([Random.next, Random.nextInt, Random.nextIntBetween(1, 6), Random.next]))
+    assert.deepStrictEqual(drawn(), drawn())
+    const exit = drawn()
+    assert.isTrue(Exit.isSuccess(exit) && exit.value.every(Number.isFinite) && Number.isSafeInteger(exit.value[1]))
+  })
+
+  it("takes a sleep of nothing for none", () => {
+    const world = new World("oldest")
+    const fiber = world.fork(Effect.sleep(0))
+    assert.isTrue(world.settle())
+    assert.deepStrictEqual([fiber.pollUnsafe(), world.clock.slept], [Exit.void, 0])
+  })
+
+  it("never wakes a sleep without end, and counts it", () => {
+    const world = new World("oldest")
+    const fiber = world.fork(Effect.sleep(Infinity))
+    world.settle()
+    assert.deepStrictEqual([world.clock.sleeping, world.clock.advanceToNext()], [1, false])
+    fiber.interruptUnsafe()
+    world.settle()
+    assert.strictEqual(world.clock.sleeping, 0)
   })
 
   it("runs Effect's own primitives to their end", () => {

@@ -11,8 +11,10 @@
 import process from "node:process"
 import type * as Effect from "effect/Effect"
 import * as LeakCheck from "../../shared/testing/LeakCheck.ts"
+import * as LiveSweep from "../../shared/testing/LiveSweep.ts"
 
 export { CannotSee, type Census, Leaked } from "../../shared/testing/LeakCheck.ts"
+export { GoesOn, type Options, type Swept } from "../../shared/testing/LiveSweep.ts"
 
 const own = /^(deno|V8 |tokio-|DelayedTask|notify-|blocking)/
 
@@ -25,3 +27,5 @@ const kit = LeakCheck.make({
 export const census: Effect.Effect<LeakCheck.Census, LeakCheck.CannotSee> = kit.census
 /** Runs an effect, and fails with `Leaked` where it has left something open. */
 export const check: LeakCheck.LeakCheck["check"] = kit.check
+/** Runs an effect on the live scheduler, interrupted at each of its operations in turn, and checks each run. */
+export const sweep: LiveSweep.Sweep = LiveSweep.make(kit.check)

@@ -25,13 +25,17 @@ export class Leaked extends Data.Error<{
   readonly sockets: ReadonlyArray<ProcessTable.OpenSocket>
   readonly threads: ReadonlyArray<string>
   readonly timers: number
+  /** In which run of a sweep. */
+  readonly where?: string | undefined
 }> {
   readonly _tag = "Leaked"
   override readonly name = "Leaked"
   override get message(): string {
     const sockets = this.sockets.map((each) => `${each.protocol} ${each.localPort} to ${each.remotePort} ${each.state}`)
     const timers = this.timers === 0 ? [] : [`timers: ${this.timers}`]
-    return `left open: ${[...sockets, ...this.threads.map((name) => `thread "${name}"`), ...timers].join(", ")}`
+    return `left open: ${[...sockets, ...this.threads.map((name) => `thread "${name}"`), ...timers].join(", ")}${
+      this.where === undefined ? "" : ` [${this.where}]`
+    }`
   }
 }
 
