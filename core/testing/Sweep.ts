@@ -104,7 +104,7 @@ export class SweepFailed extends Data.Error<{
  * take a few steps each. Swept, its own finalizer is met at the steps next to those of others.
  */
 export const amid = <A, E, R>(operation: Effect.Effect<A, E, R>): Effect.Effect<A, E, Exclude<R, Scope.Scope>> => {
-  const neighbour = Effect.addFinalizer(() => Effect.andThen(Effect.yieldNow, Effect.yieldNow))
+  const neighbour = Effect.addFinalizer(() => Effect.yieldNow)
   return Effect.scoped(Effect.andThen(neighbour, Effect.flatMap(operation, (made) => Effect.as(neighbour, made))))
 }
 

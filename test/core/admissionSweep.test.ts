@@ -16,8 +16,8 @@ const admissionOf = (options: Options) => Admission.make(options)
 const yields = (times: number): Effect.Effect<void> =>
   times === 0 ? Effect.void : Effect.andThen(Effect.yieldNow, yields(times - 1))
 /** A few steps in which somebody holds, and enough of them for all others to come and wait. */
-const hold = yields(2)
-const holdLong = yields(9)
+const hold = Effect.yieldNow
+const holdLong = yields(5)
 const entering = (admission: Admission.Admission, tenant: string, cost = 1, held = hold) =>
   Effect.scoped(Effect.andThen(admission.enter({ tenant, provider: "p", cost }), held))
 const running = (admission: Admission.Admission, tenant: string, cost = 1, held = hold) =>

@@ -71,7 +71,7 @@ const admission: Noun<Admission.Admission> = {
   ids: "AD-4 AD-5 K-3",
   make: Admission.make({ maxRunning: 2, maxPerTenant: 1, maxWait: "1 minute" }),
   others: (admission) => ({
-    holder: admission.run(ask)(steps(5)),
+    holder: admission.run(ask)(steps(4)),
     later: Effect.andThen(steps(2), admission.run({ ...ask, cost: 1 })(Effect.yieldNow)),
   }),
   operations: {
@@ -97,7 +97,7 @@ sweeps<ProviderGate.ProviderGate>("a provider gate", {
   ids: "PG-12 PG-15",
   make: gateOf,
   others: (gate) => ({
-    holder: gate.run(ask, steps(5)),
+    holder: gate.run(ask, steps(4)),
     later: Effect.andThen(steps(2), gate.run(ask, Effect.yieldNow)),
   }),
   operations: {
@@ -123,7 +123,7 @@ sweeps<Line>("a line in front of a gate", {
     return line
   }),
   others: (line) => ({
-    holder: Effect.scoped(Effect.andThen(line.enter(ask), steps(5))),
+    holder: Effect.scoped(Effect.andThen(line.enter(ask), steps(4))),
     later: Effect.andThen(steps(2), Effect.scoped(Effect.andThen(line.enter({ tenant: "b" }), Effect.yieldNow))),
   }),
   operations: {
@@ -152,7 +152,7 @@ sweeps<CircuitBreaker.CircuitBreaker>("a breaker, whose probe it may be", {
   }),
   // Whoever comes while the probe is out is told that the circuit is open.
   others: (breaker) => ({
-    holder: Effect.andThen(breaker.snapshot, steps(5)),
+    holder: Effect.andThen(breaker.snapshot, steps(4)),
     later: Effect.andThen(steps(2), breaker.run(Effect.yieldNow)),
   }),
   operations: {
@@ -180,7 +180,7 @@ sweeps<ProviderGates.ProviderGates>("a set of gates", {
   ids: "PG-12 PG-15",
   make: ProviderGates.make({ maxGates: 2, gate: options }),
   others: (set) => ({
-    holder: Effect.flatMap(set.get("held"), (gate) => gate.run(ask, steps(5))),
+    holder: Effect.flatMap(set.get("held"), (gate) => gate.run(ask, steps(4))),
     later: Effect.andThen(steps(2), Effect.flatMap(set.get("key"), (gate) => gate.run(ask, Effect.yieldNow))),
   }),
   operations: {

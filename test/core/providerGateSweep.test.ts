@@ -167,9 +167,9 @@ describe("in line", () => {
       Effect.flatMap(line.enter({ tenant }), (permit) => Effect.andThen(yields(held), gate.settle(permit, verdict))),
     )
   const fibers = (stage: Stage) => ({
-    holder: entering(stage, "h", 9),
-    victim: entering(stage, "a", 2),
-    behind: entering(stage, "b", 2),
+    holder: entering(stage, "h", 5),
+    victim: entering(stage, "a", 1),
+    behind: entering(stage, "b", 1),
   })
   const empty = ({ gate, line }: Stage) =>
     Effect.gen(function* () {
@@ -226,12 +226,12 @@ describe("in line", () => {
     ).sweep(
       {
         fibers: (stage) => ({
-          holder: entering(stage, "h", 9),
+          holder: entering(stage, "h", 5),
           victim: Effect.ensuring(
             Scope.provide(Effect.andThen(stage.line.enter({ tenant: "a" }), yields(2)), stage.scope),
             Scope.close(stage.scope, Exit.void),
           ),
-          behind: entering(stage, "b", 2),
+          behind: entering(stage, "b", 1),
         }),
         disturb: ({ state }) => Scope.close(state.scope, Exit.void),
         ends: { victim: ["Completed", "Interrupted"] },
