@@ -5,6 +5,7 @@
  * It owns the tasks, the clock, and the list of fibers that have begun in it and have not ended.
  */
 import * as Clock from "effect/Clock"
+import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import type * as Fiber from "effect/Fiber"
@@ -46,7 +47,7 @@ export class World {
   last: AnyFiber | undefined = undefined
   readonly #newestFirst: boolean
   readonly #tasks: Array<Task> = []
-  readonly #random = randomOf(0x5eed)
+  readonly #context: Context.Context<never>
   readonly #traces = new Map<AnyFiber, Trace>()
   /** The fiber that was just told to give way; the next task to come is the one that resumes it. */
   #givingWay: { readonly fiber: AnyFiber; readonly trace: Trace } | undefined = undefined
@@ -60,6 +61,7 @@ export class World {
 
   constructor(order: Order) {
     this.#newestFirst = order === "newest"
+    this.#context = Context.make(Clock.Clock, this.clock).pipe(Context.add(Random.Random, randomOf(0x5eed)))
   }
 
   /** Fibers that have begun an operation here and have not ended. */
@@ -74,12 +76,7 @@ export class World {
 
   /** Starts `effect`, which waits before its first operation. */
   fork<A, E>(effect: Effect.Effect<A, E>): Fiber.Fiber<A, E> {
-    const here = Effect.provideService(
-      Effect.provideService(effect, Clock.Clock, this.clock),
-      Random.Random,
-      this.#random,
-    )
-    return Effect.runFork(here, { scheduler: this.scheduler })
+    return Effect.runForkWith(this.#context)(effect, { scheduler: this.scheduler })
   }
 
   /** Runs one task; false where none is ready. */
