@@ -6,6 +6,7 @@
  */
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
+import type * as Ending from "./Ending.ts"
 import * as Script from "./Script.ts"
 import * as Sweep from "./Sweep.ts"
 
@@ -63,8 +64,8 @@ const sweep = <S, N extends string>(
     const right = new Faulty(prepare, scene, undefined, Script.pass)
     const whole = yield* Sweep.on(right.prepare).sweep(right.scene)
     let [steps, runs] = [whole.steps, whole.runs]
-    const seen: Record<string, Set<Sweep.Ending>> = {}
-    const see = (endings: Readonly<Record<string, ReadonlyArray<Sweep.Ending>>>): void => {
+    const seen: Record<string, Set<Ending.Ending>> = {}
+    const see = (endings: Readonly<Record<string, ReadonlyArray<Ending.Ending>>>): void => {
       for (const [name, all] of Object.entries(endings)) {
         const set = seen[name] ??= new Set()
         for (const ending of all) set.add(ending)
@@ -84,9 +85,9 @@ const sweep = <S, N extends string>(
         see(swept.endings)
       }
     }
-    const endings: Record<string, ReadonlyArray<Sweep.Ending>> = {}
+    const endings: Record<string, ReadonlyArray<Ending.Ending>> = {}
     for (const [name, all] of Object.entries(seen)) endings[name] = [...all].sort()
-    return { steps, runs, calls: right.labels.size, endings: endings as { [name in N]: ReadonlyArray<Sweep.Ending> } }
+    return { steps, runs, calls: right.labels.size, endings: endings as { [name in N]: ReadonlyArray<Ending.Ending> } }
   })
 
 /** A scene with one call that goes by a plan. Its runs come one after another, so that the last script is the run's own. */

@@ -284,11 +284,15 @@ class Lived<M, R> implements Stage {
   }
 
   #judge(what: string, does: () => void | Effect.Effect<unknown, unknown>): boolean {
-    const done = Effect.runSyncExit(Effect.sync(does))
-    const exit = Exit.isSuccess(done) && Effect.isEffect(done.value)
-      ? this.#world.run(done.value as Effect.Effect<unknown, unknown>)
-      : done
-    return Exit.isFailure(exit) ? this.#wrong(what, exit) : this.why === ""
+    const done: Exit.Exit<unknown> = Effect.runSyncExit(Effect.sync(does))
+    const answer = Exit.isSuccess(done) ? done.value : undefined
+    if (Effect.isEffect(answer)) {
+      const exit = this.#world.run(answer as Effect.Effect<unknown, unknown>)
+      return Exit.isFailure(exit) ? this.#wrong(what, exit) : this.why === ""
+    }
+    // A promise would be judged by nobody, and a `false` was meant to say something.
+    if (answer !== undefined) return this.#wrong(`${what}: it answered neither nothing nor an effect`, Exit.void)
+    return Exit.isFailure(done) ? this.#wrong(what, done) : this.why === ""
   }
 
   #close(scope: Scope.Closeable): boolean {

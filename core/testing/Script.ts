@@ -151,7 +151,7 @@ export class Script {
 
   /**
    * The port with every call scripted: each member that is an effect or a function to one, its own or inherited. Other members
-   * are the port's; a port that a call answers with is scripted by `Effect.map(…, (pool) => script.port("pool", pool))`.
+   * are the port's. A function is called when it is called, whatever is planned; the effect that it makes is what waits. A port that a call answers with is scripted by `Effect.map(…, (pool) => script.port("pool", pool))`.
    */
   port<P extends object>(name: string, port: P): P {
     const scripted: PropertyDescriptorMap = {}

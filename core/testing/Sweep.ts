@@ -20,6 +20,7 @@ import * as Exit from "effect/Exit"
 import * as Formatter from "effect/Formatter"
 import * as Scope from "effect/Scope"
 import * as Outcome from "../Outcome.ts"
+import * as Ending from "./Ending.ts"
 import type { HandClock } from "./HandClock.ts"
 import * as Point from "./Point.ts"
 import { type AnyFiber, defaultMaxSteps, hangs, type Order, World } from "./World.ts"
@@ -40,9 +41,6 @@ export type Disturbance<S, N extends string> =
 
 export type Exits<N extends string = string> = { readonly [name in N]: Exit.Exit<unknown, unknown> }
 
-/** How a fiber ended: an `Outcome`, or the tag of the error that it failed with. */
-export type Ending = string
-
 /** What is played with the state that `prepare` made: who takes part, what is done to them, and what must hold in the end. */
 export interface Scene<S, N extends string> {
   /** The program: these are started in order, and run side by side. */
@@ -57,8 +55,11 @@ export interface Scene<S, N extends string> {
    * How each fiber may end. One that is not listed ends as it does undisturbed, with the same typed error if it fails then;
    * one that is interrupted by name may also end `Interrupted`. A defect is an ending only where it is listed.
    */
-  readonly ends?: { readonly [name in NoInfer<N>]?: ReadonlyArray<Ending> } | undefined
-  /** What is the same again once all fibers have ended: free places, open connections. Compared by `Equal.equals`. */
+  readonly ends?: { readonly [name in NoInfer<N>]?: ReadonlyArray<Ending.Ending> } | undefined
+  /**
+   * What is the same again once all fibers have ended: free places, open connections. Compared by `Equal.equals` and by how it
+   * prints, so that an object which changes in place is seen to have changed.
+   */
   readonly conserved?: ((state: S) => Effect.Effect<unknown, unknown>) | undefined
   /** Whatever else must hold once all fibers have ended; it fails or dies where that does not. */
   readonly oracle?: ((state: S, exits: Exits<N>) => Effect.Effect<unknown, unknown>) | undefined
@@ -82,7 +83,7 @@ export interface Swept<N extends string> {
   /** Runs that were judged, the undisturbed ones apart. */
   readonly runs: number
   /** How each fiber was seen to end, undisturbed or not: a sweep that never met a wait proves nothing of it. */
-  readonly endings: { readonly [name in N]: ReadonlyArray<Ending> }
+  readonly endings: { readonly [name in N]: ReadonlyArray<Ending.Ending> }
 }
 
 /** One run of a sweep: `replay` plays it again by `point`. */
@@ -155,7 +156,7 @@ const sweep = <S, N extends string>(
 ): Effect.Effect<Swept<N>, SweepFailed> =>
   Effect.gen(function* () {
     let [steps, runs] = [0, 0]
-    const seen: Record<string, Set<Ending>> = {}
+    const seen: Record<string, Set<Ending.Ending>> = {}
     const play = (point: Point.Point, undisturbed?: Played) => {
       const played = new Run(prepare, scene, point, undisturbed).play()
       if (played instanceof SweepFailed) return Effect.fail(played)
@@ -175,9 +176,9 @@ const sweep = <S, N extends string>(
         runs++
       }
     }
-    const endings: Record<string, ReadonlyArray<Ending>> = {}
+    const endings: Record<string, ReadonlyArray<Ending.Ending>> = {}
     for (const [name, set] of Object.entries(seen)) endings[name] = [...set].sort()
-    return { steps, runs, endings: endings as { [name in N]: ReadonlyArray<Ending> } }
+    return { steps, runs, endings: endings as { [name in N]: ReadonlyArray<Ending.Ending> } }
   })
 
 const replay = <S, N extends string>(
@@ -207,7 +208,13 @@ interface Played {
   readonly steps: number
   /** Operations of the fiber that `disturb` names; none where it is no name. */
   readonly inside: number
-  readonly endings: Readonly<Record<string, Ending>>
+  readonly endings: Readonly<Record<string, Ending.Ending>>
+}
+
+/** What is conserved, at one time. */
+interface Reading {
+  readonly exit: Exit.Exit<unknown, unknown>
+  readonly text: string
 }
 
 /** One run of a scene. */
@@ -244,8 +251,9 @@ class Run<S, N extends string> {
     const prepared = this.#world.run(Scope.provide(this.#prepare, scope), this.#maxSteps)
     if (Exit.isFailure(prepared)) return this.#failed("it cannot be prepared", prepared.cause)
     const state = prepared.value
-    const before = conserved === undefined ? undefined : this.#world.run(conserved(state), this.#maxSteps)
-    this.#begin(state, scope)
+    const before = conserved === undefined ? undefined : this.#read(conserved(state))
+    const stranger = this.#begin(state, scope)
+    if (stranger !== undefined) return this.#failed(`no fiber is named ${JSON.stringify(stranger)}`)
     const steps = this.#run()
     if (typeof steps !== "number") return steps
     this.#world.pass(Duration.toMillis(this.#scene.rest ?? Duration.zero))
@@ -255,7 +263,7 @@ class Run<S, N extends string> {
       {
         steps,
         inside: this.#inside,
-        endings: Object.fromEntries(this.#names.map((name) => [name, endingOf(exits[name])])),
+        endings: Object.fromEntries(this.#names.map((name) => [name, Ending.of(exits[name])])),
       }
   }
 
@@ -263,20 +271,29 @@ class Run<S, N extends string> {
     return Object.keys(this.#moment.fibers) as Array<N>
   }
 
-  #begin(state: S, scope: Scope.Closeable): void {
+  /** Starts the fibers. Answers with a name that the scene speaks of and that none of them has. */
+  #begin(state: S, scope: Scope.Closeable): string | undefined {
     const { clock } = this.#world
     const fibers: Record<string, AnyFiber> = {}
     this.#moment = { fibers: fibers as Moment<S, N>["fibers"], state, clock, scope }
     for (const [name, effect] of Object.entries(this.#scene.fibers(state, { clock, scope }))) {
       fibers[name] = this.#world.fork(effect as Effect.Effect<unknown, unknown>)
     }
-    const { disturb } = this.#scene
-    if (typeof disturb !== "string") return
+    const { again, disturb, ends = {} } = this.#scene
+    const named = [disturb, again, ...Object.keys(ends)].filter((each) => typeof each === "string")
+    const stranger = named.find((name) => !Object.hasOwn(fibers, name))
+    if (stranger !== undefined || typeof disturb !== "string") return stranger
     this.#world.onStep = (fiber, step) => {
       if (fiber !== fibers[disturb]) return
       this.#inside = step
       if (step === this.#point.inside) this.#disturb(disturb, `inside step ${step} of ${disturb}`)
     }
+    return undefined
+  }
+
+  #read(conserved: Effect.Effect<unknown, unknown>): Reading {
+    const exit = this.#world.run(conserved, this.#maxSteps)
+    return { exit, text: Exit.isSuccess(exit) ? Formatter.format(exit.value) : "" }
   }
 
   /** Runs until nothing is left to do, and disturbs on the way. The number of steps, or why it failed. */
@@ -342,20 +359,19 @@ class Run<S, N extends string> {
     return Object.fromEntries(this.#names.map((name) => [name, this.#moment.fibers[name].pollUnsafe()!])) as Exits<N>
   }
 
-  #judge(exits: Exits<N>, before: Exit.Exit<unknown, unknown> | undefined): SweepFailed | undefined {
+  #judge(exits: Exits<N>, before: Reading | undefined): SweepFailed | undefined {
     const { conserved, oracle } = this.#scene
     for (const name of this.#names) {
       const wrong = this.#wrong(name, exits[name])
       if (wrong !== undefined) return wrong
     }
     const { state } = this.#moment
-    if (conserved !== undefined) {
-      const after = this.#world.run(conserved(state), this.#maxSteps)
-      for (const exit of [before!, after]) {
-        if (Exit.isFailure(exit)) return this.#failed("what is conserved cannot be read", exit.cause)
-      }
-      if (!Equal.equals(before, after)) {
-        return this.#failed(`not conserved: ${shown(before!)} before, ${shown(after)} after`)
+    if (conserved !== undefined && before !== undefined) {
+      const after = this.#read(conserved(state))
+      const unread = [before.exit, after.exit].find(Exit.isFailure)
+      if (unread !== undefined) return this.#failed("what is conserved cannot be read", unread.cause)
+      if (before.text !== after.text || !Equal.equals(before.exit, after.exit)) {
+        return this.#failed(`not conserved: ${before.text} before, ${after.text} after`)
       }
     }
     const judged = oracle === undefined ? Exit.void : this.#world.run(oracle(state, exits), this.#maxSteps)
@@ -364,7 +380,7 @@ class Run<S, N extends string> {
 
   /** A fiber that ended in another way than it may. */
   #wrong(name: N, exit: Exit.Exit<unknown, unknown>): SweepFailed | undefined {
-    const ending = endingOf(exit)
+    const ending = Ending.of(exit)
     const listed = this.#scene.ends?.[name]
     const usual = this.#undisturbed === undefined
       ? ending === "Died" ? [] : [ending]
@@ -395,13 +411,3 @@ class Run<S, N extends string> {
     return new SweepFailed({ point: Point.print(this.#point), where, why: text, cause })
   }
 }
-
-/** The tag of a typed error, else the outcome. */
-const endingOf = (exit: Exit.Exit<unknown, unknown>): Ending => {
-  const outcome = Outcome.fromExit(exit)
-  if (Exit.isSuccess(exit) || (outcome !== "Failed" && outcome !== "Expired")) return outcome
-  const error = Cause.squash(exit.cause)
-  return typeof error === "object" && error !== null && "_tag" in error ? String(error._tag) : outcome
-}
-
-const shown = (exit: Exit.Exit<unknown, unknown>): string => Exit.isSuccess(exit) ? Formatter.format(exit.value) : ""

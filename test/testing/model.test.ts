@@ -137,6 +137,9 @@ describe("a faulty pool", () => {
     assert.strictEqual(why((_, __, { start }) => void start(Effect.forever(Effect.yieldNow))), "it never comes to rest")
     assert.strictEqual(why(() => {}, Effect.fail("no")), "it cannot be prepared: no")
     assert.match(why(() => {}, Effect.addFinalizer(() => Effect.die("no"))), /^closing the scope failed: .*no/)
+    for (const answer of [false, Promise.resolve()]) {
+      assert.match(why((() => answer) as never), /^the command went wrong: it answered neither nothing nor an effect$/)
+    }
     assert.match(why(() => assert.fail("differs")), /^the command went wrong: AssertionError: differs/)
   })
 })

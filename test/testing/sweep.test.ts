@@ -4,7 +4,7 @@ import * as Deferred from "effect/Deferred"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
-import type * as Fiber from "effect/Fiber"
+import * as Fiber from "effect/Fiber"
 import * as Random from "effect/Random"
 import * as Scheduler from "effect/Scheduler"
 import * as Scope from "effect/Scope"
@@ -267,6 +267,34 @@ describe("the sweep finds", () => {
     const goesOn = (work: Effect.Effect<void>) =>
       Effect.uninterruptibleMask((restore) => Effect.andThen(Effect.exit(restore(Effect.sleep("1 second"))), work))
     assert.match(fault({ fibers: () => ({ user: goesOn(Effect.sleep("1 second")) }) }), /goes on until time passes/)
+  })
+
+  it("what changes in place, though it is the same object", () => {
+    const inPlace = (pool: Pool) => Effect.succeed(pool)
+    assert.match(
+      fault({ fibers: (pool) => ({ user: take(pool) }), disturb: () => {}, conserved: inPlace }),
+      /^not conserved: .*1.* before, .*0.* after$/,
+    )
+    sound({ fibers: (pool) => ({ user: held(pool) }), conserved: inPlace })
+  })
+
+  it("what a child takes and loses, though it is its parent that is interrupted", () => {
+    const losing = (pool: Pool) => Effect.andThen(take(pool), Effect.ensuring(Effect.yieldNow, give(pool)))
+    const joined = (work: Effect.Effect<unknown>) => Effect.flatMap(Effect.forkChild(work), Fiber.join)
+    assert.strictEqual(
+      fault({ fibers: (pool) => ({ user: joined(losing(pool)) }) }),
+      "not conserved: 1 before, 0 after",
+    )
+    sound({ fibers: (pool) => ({ user: joined(Effect.orDie(held(pool))) }) })
+  })
+
+  it("a name that no fiber has", () => {
+    const fibers = () => ({ user: Effect.void })
+    const why = (given: object) => fault({ fibers, ...given } as Scene<"user">)
+    assert.strictEqual(why({ disturb: "usher" }), 'no fiber is named "usher"')
+    assert.strictEqual(why({ again: "usher" }), 'no fiber is named "usher"')
+    assert.strictEqual(why({ ends: { usher: [] } }), 'no fiber is named "usher"')
+    assert.strictEqual(why({ disturb: "toString" }), 'no fiber is named "toString"')
   })
 
   it("a program that is another one each time", () => {
