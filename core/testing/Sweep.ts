@@ -49,7 +49,7 @@ export interface Scene<S, N extends string> {
   }
   /** What is done at the step that the run is for. */
   readonly disturb: Disturbance<S, NoInfer<N>>
-  /** A second disturbance, tried at the step of the first one and at each of the next six. */
+  /** A second disturbance, tried at the step of the first one and at each of the next twelve. */
   readonly again?: Disturbance<S, NoInfer<N>> | undefined
   /**
    * How each fiber may end. One that is not listed ends as it does undisturbed, with the same typed error if it fails then;
@@ -110,7 +110,7 @@ export const amid = <A, E, R>(operation: Effect.Effect<A, E, R>): Effect.Effect<
 }
 
 /** How far behind the first disturbance the second one is tried. */
-const reach = 6
+const reach = 12
 
 /** A sweep over what `prepare` makes, which each run makes anew, in a scope of its own. */
 export interface Stage<S> {
@@ -124,7 +124,7 @@ export interface Stage<S> {
  * Where scenes are played.
  *
  * All of it is synchronous: `Effect.runSync` does in a test of any runner. A program of n steps is played n times in each
- * order, seven times as often with a second disturbance.
+ * order, thirteen times as often with a second disturbance.
  *
  * @example
  * ```ts
@@ -198,7 +198,8 @@ const replay = <S, N extends string>(
 function* pointsOf<S, N extends string>(scene: Scene<S, N>, order: Order, undisturbed: Played): Iterable<Point.Point> {
   for (let at = 0; at <= undisturbed.steps; at++) {
     if (scene.again === undefined) yield { order, at }
-    else for (let again = at; again <= Math.min(undisturbed.steps, at + reach); again++) yield { order, at, again }
+    // A program that is disturbed may go on for longer than it does undisturbed.
+    else for (let again = at; again <= at + reach; again++) yield { order, at, again }
   }
   for (let inside = 1; inside <= undisturbed.inside; inside++) yield { order, inside }
 }

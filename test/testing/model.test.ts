@@ -90,6 +90,38 @@ describe("a right pool", () => {
   })
 })
 
+describe("a life", () => {
+  it("leaves out what makes no sense where its model is", () => {
+    const bounded: Model.Life<{ runs: number }, void> = {
+      prepare: Effect.void,
+      model: () => ({ runs: 0 }),
+      commands: [fc.constant({ name: "once", when: ({ runs }) => runs === 0, run: (model) => void model.runs++ })],
+      invariant: ({ runs }) => assert.isAtMost(runs, 1),
+    }
+    assert.isAtMost(Effect.runSync(Model.check(fc, bounded, { runs: 9 })).commands, 9)
+  })
+
+  it("is lived in the order that was asked for", () => {
+    const raced: Model.Life<object, Array<string>> = {
+      prepare: Effect.sync(() => []),
+      model: () => ({}),
+      commands: [fc.constant({
+        name: "race",
+        run: (_, log, { start }) => {
+          log.length = 0
+          const both = ["a", "b"].map((name) => Effect.sync(() => log.push(name)))
+          start(Effect.all(both, { concurrency: "unbounded" }))
+        },
+      })],
+      invariant: (_, log) => assert.strictEqual(log.join(""), "ab"),
+    }
+    Effect.runSync(Model.check(fc, raced, { order: "oldest", runs: 9 }))
+    assert.deepStrictEqual(Effect.runSync(Effect.flip(Model.check(fc, raced, { order: "newest", runs: 9 }))).life, [
+      "race",
+    ])
+  })
+})
+
 describe("a faulty pool", () => {
   it("fails with the shortest life, which its seed lives again", () => {
     const failed = failure("fifth", { maxCut: 0 })

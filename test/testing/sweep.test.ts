@@ -73,6 +73,8 @@ describe("the sweep passes", () => {
   })
 })
 
+const letters = ["", "a", "ab", "abc"]
+
 describe("the sweep stops", () => {
   const reached = (stages: ReadonlyArray<string>, program: (log: Array<string>) => Effect.Effect<unknown>) => {
     const seen = new Set<string>()
@@ -86,7 +88,6 @@ describe("the sweep stops", () => {
     )
     assert.deepStrictEqual([...seen].sort(), stages.toSorted())
   }
-  const letters = ["", "a", "ab", "abc"]
 
   it("between all operations", () =>
     reached(letters, (log) =>
@@ -123,6 +124,46 @@ describe("the sweep stops", () => {
       }),
     )
     assert.deepStrictEqual([...seen].sort(), ["", "c", "cb", "cba"])
+  })
+})
+
+describe("the sweep disturbs", () => {
+  it("before the first step, at each, and after the last, in both orders", () => {
+    let undisturbed = 0
+    const { runs, steps } = sound({
+      fibers: (pool) => ({ user: held(pool) }),
+      disturb: ({ fibers: { user } }) => void (undisturbed += user.pollUnsafe() === undefined ? 0 : 1),
+    })
+    assert.strictEqual(runs, steps + 2)
+    assert.isAtLeast(undisturbed, 2)
+  })
+
+  it("a second time at the same step and at each of the next twelve", () => {
+    const apart = new Set<number>()
+    let log: Array<number> = []
+    let first = 0
+    Effect.runSync(
+      Sweep.on(Effect.sync(() => log = [])).sweep({
+        fibers: () => ({ user: Effect.forEach(Array.from({ length: 20 }), () => Effect.sync(() => log.push(0))) }),
+        disturb: () => void (first = log.length),
+        again: () => void apart.add(log.length - first),
+      }),
+    )
+    assert.deepStrictEqual([...apart].toSorted((a, b) => a - b), Array.from({ length: 13 }, (_, i) => i))
+  })
+
+  it("what an interrupted fiber does then, between all of its operations too", () => {
+    const seen = new Set<string>()
+    let log: Array<string> = []
+    const leaving = Effect.forEach(["a", "b", "c"], (letter) => Effect.sync(() => log.push(letter)))
+    Effect.runSync(
+      Sweep.on(Effect.sync(() => log = [])).sweep({
+        fibers: () => ({ user: Effect.onInterrupt(Effect.sleep(1), () => leaving) }),
+        disturb: "user",
+        again: () => void seen.add(log.join("")),
+      }),
+    )
+    assert.deepStrictEqual([...seen].sort(), letters)
   })
 })
 
@@ -172,6 +213,19 @@ describe("the sweep finds", () => {
     }
     sound({ fibers })
     assert.strictEqual(fault({ fibers, again: "second" }), "not conserved: 1 before, 0 after")
+  })
+
+  it("what goes wrong in the other order of the fibers alone", () => {
+    let begun = false
+    const failed = Effect.runSync(Effect.flip(stage.sweep(scene({
+      fibers: (pool) => {
+        begun = false
+        const begins = Effect.sync(() => void (begun = true))
+        return { user: begins, other: Effect.suspend(() => begun ? Effect.void : take(pool)) }
+      },
+      disturb: () => {},
+    }))))
+    assert.deepStrictEqual([failed.point, failed.why], ["newest", "not conserved: 1 before, 0 after"])
   })
 
   it("a fiber that hangs, undisturbed or not", () => {
