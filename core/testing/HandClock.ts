@@ -120,3 +120,18 @@ export class HandClock implements Clock.Clock {
   readonly currentTimeNanos: Effect.Effect<bigint> = Effect.sync(() => this.currentTimeNanosUnsafe())
   readonly monotonicTimeNanos: Effect.Effect<bigint> = Effect.sync(() => this.monotonicTimeNanosUnsafe())
 }
+
+const asked = (): never => {
+  throw new Error("the time was asked for, by what must not know it")
+}
+
+/** For what must not know the time: to read it, or to sleep, is a defect. */
+export const forbidden: Clock.Clock = {
+  currentTimeMillisUnsafe: asked,
+  currentTimeNanosUnsafe: asked,
+  monotonicTimeNanosUnsafe: asked,
+  currentTimeMillis: Effect.sync(asked),
+  currentTimeNanos: Effect.sync(asked),
+  monotonicTimeNanos: Effect.sync(asked),
+  sleep: () => Effect.sync(asked),
+}

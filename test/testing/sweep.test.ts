@@ -1,5 +1,6 @@
 /** The sweep has to see faults: each program here does one thing wrong, and says where it was seen. */
 import { assert, describe, it } from "vitest"
+import * as Clock from "effect/Clock"
 import * as Deferred from "effect/Deferred"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -9,6 +10,8 @@ import * as Random from "effect/Random"
 import * as Scheduler from "effect/Scheduler"
 import * as Scope from "effect/Scope"
 import * as Semaphore from "effect/Semaphore"
+import * as Outcome from "../../core/Outcome.ts"
+import * as HandClock from "../../core/testing/HandClock.ts"
 import * as Sweep from "../../core/testing/Sweep.ts"
 import { World } from "../../core/testing/World.ts"
 
@@ -403,6 +406,22 @@ describe("the sweep does not see", () => {
     sound({ fibers: () => ({ user: Effect.sync(() => void elsewhere.push(Effect.runFork(Effect.never))) }) })
     assert.isAbove(elsewhere.length, 0)
     for (const fiber of elsewhere) fiber.interruptUnsafe()
+  })
+})
+
+describe("a forbidden clock", () => {
+  it("makes a defect of every look at it, and of no program that does without", () => {
+    const by = <A, E>(effect: Effect.Effect<A, E>) =>
+      Outcome.fromExit(Effect.runSyncExit(Effect.provideService(effect, Clock.Clock, HandClock.forbidden)))
+    const looks: ReadonlyArray<Effect.Effect<unknown>> = [
+      Clock.currentTimeMillis,
+      Clock.currentTimeNanos,
+      Clock.monotonicTimeNanos,
+      Effect.sleep(1),
+      Effect.clockWith((clock) => Effect.sync(() => clock.monotonicTimeNanosUnsafe())),
+    ]
+    assert.deepStrictEqual(looks.map(by), looks.map(() => "Died"))
+    assert.strictEqual(by(Effect.andThen(Effect.yieldNow, Effect.succeed(1))), "Completed")
   })
 })
 
