@@ -8,8 +8,9 @@
  * a success that goes on with a plain value; the sweep stops at all of these points, in every fiber, finalizers included,
  * and disturbs at each. A fiber that is interrupted by name is also interrupted from inside each of its operations, as it is
  * where code that it runs itself interrupts it. What is not tried is every order of the fibers: two are, the oldest ready
- * task first and the newest first. What it cannot see is a fiber that runs elsewhere, on another scheduler or with
- * `Scheduler.PreventSchedulerYield`, and what waits for a promise or a timer of the runtime: both show as a fiber that hangs.
+ * task first and the newest first. What it cannot see is what runs elsewhere: a fiber on another scheduler or with
+ * `Scheduler.PreventSchedulerYield`, a promise, a timer of the runtime. Whoever waits for one shows as a fiber that hangs; one
+ * that nobody waits for does not show.
  */
 import * as Cause from "effect/Cause"
 import * as Data from "effect/Data"
@@ -260,12 +261,8 @@ class Run<S, N extends string> {
     this.#world.pass(Duration.toMillis(this.#scene.rest ?? Duration.zero))
     const exits = this.#exits()
     if (exits instanceof SweepFailed) return exits
-    return this.#judge(exits, before) ?? this.#close() ??
-      {
-        steps,
-        inside: this.#inside,
-        endings: Object.fromEntries(this.#names.map((name) => [name, Ending.of(exits[name])])),
-      }
+    const endings = Object.fromEntries(this.#names.map((name) => [name, Ending.of(exits[name])]))
+    return this.#judge(exits, before) ?? this.#close() ?? { steps, inside: this.#inside, endings }
   }
 
   get #names(): ReadonlyArray<N> {
@@ -343,8 +340,11 @@ class Run<S, N extends string> {
       this.#interrupted.add(how)
       return this.#moment.fibers[how].interruptUnsafe()
     }
-    const effect = how(this.#moment)
-    if (effect !== undefined) this.#disturbers.push(this.#world.fork(effect))
+    const answer: Exit.Exit<void | Effect.Effect<unknown, unknown>> = Effect.runSyncExit(
+      Effect.sync(() => how(this.#moment)),
+    )
+    const effect = Exit.isSuccess(answer) ? answer.value : answer
+    if (effect !== undefined) this.#disturbers.push(this.#world.fork<unknown, unknown>(effect))
   }
 
   #exits(): Exits<N> | SweepFailed {

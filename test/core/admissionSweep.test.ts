@@ -303,6 +303,6 @@ describe("at each step", () => {
         oracle: Books.whole,
       },
     )
-    assert.deepStrictEqual(endings.holder, ["Died", "Failed"])
+    assert.deepStrictEqual(endings.holder, ["Died", "failed"])
   })
 })

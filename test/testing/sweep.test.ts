@@ -58,7 +58,7 @@ describe("the sweep passes", () => {
 
   it("a typed error that stays the same", () => {
     const { endings } = sound({ fibers: (pool) => ({ user: held(pool, Effect.fail("no")) }) })
-    assert.deepStrictEqual(endings.user, ["Failed", "Interrupted"])
+    assert.deepStrictEqual(endings.user, ["Interrupted", "no"])
   })
 
   it("work that may take its time, where it is said to", () => {
@@ -284,6 +284,19 @@ describe("the sweep finds", () => {
       /^user ended Died, not Failed/,
     ))
 
+  it("a typed error that is another one than it is alone", () => {
+    const fibers = () => ({
+      user: Effect.onInterrupt(Effect.andThen(Effect.yieldNow, Effect.fail("mine")), () => Effect.void),
+      second: Effect.suspend(() => Effect.fail(swapped ? "theirs" : "mine")),
+    })
+    let swapped = false
+    const stage = Sweep.on(Effect.sync(() => void (swapped = false)))
+    const disturb = () => void (swapped = true)
+    const failed = Effect.runSync(Effect.flip(stage.sweep({ fibers, disturb })))
+    assert.strictEqual(failed.why, "second ended theirs, not mine: theirs")
+    Effect.runSync(stage.sweep({ fibers, disturb, ends: { second: ["Failed"] } }))
+  })
+
   it("a neighbour that ends in another way than it does alone", () => {
     const fibers = () => {
       let gone = false
@@ -292,7 +305,7 @@ describe("the sweep finds", () => {
         second: Effect.andThen(Effect.sleep(1), Effect.suspend(() => gone ? Effect.fail("theirs") : Effect.void)),
       }
     }
-    assert.strictEqual(fault({ fibers }), "second ended Failed, not Completed: theirs")
+    assert.strictEqual(fault({ fibers }), "second ended theirs, not Completed: theirs")
     sound({ fibers, ends: { second: ["Completed", "Failed"] } })
   })
 
@@ -372,6 +385,7 @@ describe("the sweep finds", () => {
     const fibers = () => ({ user: Effect.yieldNow })
     assert.match(fault({ fibers, disturb: () => Effect.die("broken") }), /^what disturbs died: .*broken/)
     assert.match(fault({ fibers, disturb: () => Effect.never }), /^what disturbs: it hangs/)
+    assert.match(fault({ fibers, disturb: () => assert.fail("thrown") }), /^what disturbs died: .*thrown/)
     sound({ fibers, disturb: () => Effect.fail("refused") })
   })
 
