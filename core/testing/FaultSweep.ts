@@ -1,6 +1,6 @@
 /**
- * Every fault at every call: a scene is swept once for each call that it makes of its scripted ports and each plan that is
- * given, with that call alone going by that plan. Owns the script of each run.
+ * Every fault at every call: a scene is swept once for each call that it makes of its scripted ports and each plan that
+ * is given, with that call alone going by that plan. Owns the script of each run.
  *
  * The bound: one fault a run, and none at calls that are made only because of another.
  */
@@ -17,8 +17,8 @@ export interface Swept<N extends string> extends Sweep.Swept<N> {
 
 export interface Stage<S> {
   /**
-   * Fails at the first run that ends wrong. What the ports have opened must be closed at the end of each; fibers that are not
-   * listed in `ends` end as they do undisturbed with the same fault, and so with the port's own typed error.
+   * Fails at the first run that ends wrong. What the ports have opened must be closed at the end of each; fibers that
+   * are not listed in `ends` end as they do undisturbed with the same fault, and so with the port's own typed error.
    */
   readonly sweep: <N extends string>(
     plans: ReadonlyArray<Script.Plan>,
@@ -90,7 +90,9 @@ const sweep = <S, N extends string>(
     return { steps, runs, calls: right.labels.size, endings: endings as { [name in N]: ReadonlyArray<Ending.Ending> } }
   })
 
-/** A scene with one call that goes by a plan. Its runs come one after another, so that the last script is the run's own. */
+/**
+ * A scene with one call that goes by a plan. Its runs come one after another, so that the last script is the run's own.
+ */
 class Faulty<S, N extends string> {
   readonly prepare: Effect.Effect<S, unknown, Scope.Scope>
   readonly scene: Sweep.Scene<S, N>

@@ -40,8 +40,9 @@ export class HandClock implements Clock.Clock {
   }
 
   /**
-   * Moves both times on, and wakes in order whoever is due on the way, the longest asleep first at one instant. A fiber that has yet to be scheduled takes its next
-   * step at the instant that this ends at, as one does whose timer rings late.
+   * Moves both times on, and wakes in order whoever is due on the way, the longest asleep first at one instant. A fiber
+   * that has yet to be scheduled takes its next step at the instant that this ends at, as one does whose timer rings
+   * late.
    */
   advance(millis: number): void {
     const until = this.#nanos + BigInt(Math.round(millis * 1e6))
@@ -54,8 +55,8 @@ export class HandClock implements Clock.Clock {
   }
 
   /**
-   * Moves to the nearest instant at which somebody is due, if that is at most so many milliseconds away, and wakes all who
-   * are due at it; says whether there was one.
+   * Moves to the nearest instant at which somebody is due, if that is at most so many milliseconds away, and wakes all
+   * who are due at it; says whether there was one.
    */
   advanceToNext(withinMillis: number = Infinity): boolean {
     const next = this.#next()

@@ -29,7 +29,9 @@ export interface FastCheck {
   readonly nat: (constraints: { readonly max: number }) => unknown
 }
 
-/** What a command does its work with. All that is ready has run when one of these returns; time passes by `clock` alone. */
+/**
+ * What a command does its work with. All that is ready has run when one of these returns; time passes by `clock` alone.
+ */
 export interface Stage {
   readonly clock: HandClock
   /**
@@ -51,7 +53,9 @@ export interface Command<M, R> {
   readonly name: string
   /** Whether it makes sense where the model is; always, unless it says so. */
   readonly when?: ((model: M) => boolean) | undefined
-  /** Does it to the pool and to the model, and compares; throws, or answers with an effect that fails, where they differ. */
+  /**
+   * Does it to the pool and to the model, and compares; throws, or answers with an effect that fails, where they differ.
+   */
   readonly run: (model: M, real: R, stage: Stage) => void | Effect.Effect<unknown, unknown>
 }
 
@@ -71,7 +75,9 @@ export interface Options {
   readonly runs?: number | undefined
   /** Commands of a life, at most; 50 by default. */
   readonly maxCommands?: number | undefined
-  /** Interruptions are drawn for every second command, at up to so many operations; 0, which is the default, draws none. */
+  /**
+   * Interruptions are drawn for every second command, at up to so many operations; 0, which is the default, draws none.
+   */
   readonly maxCut?: number | undefined
   /** Which ready task is next: the oldest, which is the default, or the newest. */
   readonly order?: Order | undefined
@@ -115,8 +121,8 @@ export class ModelFailed extends Data.Error<{
 /**
  * Lives so many lives and fails with the first that goes wrong, made as short as it can be.
  *
- * Shrinking leaves out commands; an interruption is counted in operations of its own command's fiber, so that it stays where
- * it was when others go. Lives are the same for the same seed.
+ * Shrinking leaves out commands; an interruption is counted in operations of its own command's fiber, so that it stays
+ * where it was when others go. Lives are the same for the same seed.
  */
 export const check = <M, R>(
   fastCheck: FastCheck,

@@ -1,5 +1,6 @@
 /**
- * A run of a sweep as a few words: which task goes first, and where something is done. What a failure prints and a replay reads.
+ * A run of a sweep as a few words: which task goes first, and where something is done. What a failure prints and a
+ * replay reads.
  */
 import type { Order } from "./World.ts"
 

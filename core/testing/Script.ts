@@ -1,10 +1,10 @@
 /**
- * A script for ports: every call of a scripted port is a numbered await point, at which a test says what becomes of it: held,
- * failed, answered late, in the deadline's own tick, without having been done, or done without being answered.
+ * A script for ports: every call of a scripted port is a numbered await point, at which a test says what becomes of it:
+ * held, failed, answered late, in the deadline's own tick, without having been done, or done without being answered.
  *
- * It owns the calls that it holds and the list of what a port has opened and not closed. It wraps any port whose members are
- * effects or functions to effects, so that the nouns of ports need not know of it; a platform that calls back instead is
- * scripted by `callback`, which can also call back twice and after it was told to stop.
+ * It owns the calls that it holds and the list of what a port has opened and not closed. It wraps any port whose members
+ * are effects or functions to effects, so that the nouns of ports need not know of it; a platform that calls back
+ * instead is scripted by `callback`, which can also call back twice and after it was told to stop.
  */
 import * as Clock from "effect/Clock"
 import type * as Context from "effect/Context"
@@ -54,7 +54,10 @@ export const die = (defect: unknown): Plan => ({ name: "die", times: 0, answer: 
 export const lost = (error: unknown): Plan => ({ name: "lost", answer: Exit.fail(error) })
 /** Not done, and answered as if it had been. */
 export const pretend = (value: unknown): Plan => ({ name: "pretend", times: 0, answer: Exit.succeed(value) })
-/** Done twice. An effect answers once all the same; a callback is called twice, the second time with what the second made. */
+/**
+ * Done twice. An effect answers once all the same; a callback is called twice, the second time with what the second
+ * made.
+ */
 export const twice: Plan = { name: "twice", times: 2 }
 /** As `plan`, by a port that does not hear an interruption: the caller waits for the answer. */
 export const deaf = (plan: Plan): Plan => ({ ...plan, name: `deaf ${plan.name}`, deaf: true })
@@ -150,8 +153,9 @@ export class Script {
   }
 
   /**
-   * The port with every call scripted: each member that is an effect or a function to one, its own or inherited. Other members
-   * are the port's. A function is called when it is called, whatever is planned; the effect that it makes is what waits. A port that a call answers with is scripted by `Effect.map(…, (pool) => script.port("pool", pool))`.
+   * The port with every call scripted: each member that is an effect or a function to one, its own or inherited. Other
+   * members are the port's. A function is called when it is called, whatever is planned; the effect that it makes is
+   * what waits. A port that a call answers with is scripted by `Effect.map(…, (pool) => script.port("pool", pool))`.
    */
   port<P extends object>(name: string, port: P): P {
     const scripted: PropertyDescriptorMap = {}
@@ -196,8 +200,9 @@ export class Script {
   }
 
   /**
-   * A platform that calls back: `done` hears how it ended, a step later at the earliest, and what is returned tells it to stop.
-   * It hears that only while it is held before it is done; what it makes then is nobody's, unless whoever listens takes it.
+   * A platform that calls back: `done` hears how it ended, a step later at the earliest, and what is returned tells it
+   * to stop. It hears that only while it is held before it is done; what it makes then is nobody's, unless whoever
+   * listens takes it.
    */
   callback<A>(
     label: string,

@@ -1,12 +1,14 @@
 /**
- * The ports of the systems to come, as the smallest peer that their specifications fix, each of its calls scripted: sockets,
- * a blocking executor, an identity directory, a versioned store, a database driver. A peer owns what it holds in memory.
+ * The ports of the systems to come, as the smallest peer that their specifications fix, each of its calls scripted:
+ * sockets, a blocking executor, an identity directory, a versioned store, a database driver. A peer owns what it holds
+ * in memory.
  *
- * The decision: a port's noun, its errors and its data belong to the system that consumes it, and are declared there. So the
- * mechanism (`Script.port`) knows none of them and wraps any. What is here is what a specification says of the far side: that a
- * socket is closed later than it is told to, that a job which has begun goes on, that a directory may do what it is told twice,
- * that a store compares versions and fences writers. Where a specification leaves a type open it is a parameter here; when
- * the noun comes, its test makes one of these into the noun's own interface, and the noun does not change for it.
+ * The decision: a port's noun, its errors and its data belong to the system that consumes it, and are declared there. So
+ * the mechanism (`Script.port`) knows none of them and wraps any. What is here is what a specification says of the far
+ * side: that a socket is closed later than it is told to, that a job which has begun goes on, that a directory may do
+ * what it is told twice, that a store compares versions and fences writers. Where a specification leaves a type open it
+ * is a parameter here; when the noun comes, its test makes one of these into the noun's own interface, and the noun does
+ * not change for it.
  */
 import * as Data from "effect/Data"
 import * as Deferred from "effect/Deferred"
@@ -179,7 +181,10 @@ export interface DriverPool {
 }
 
 export interface DatabaseDriver<D> {
-  /** Calls `driver.open`. Opening makes a connection at least, so that a bad address fails here; the scope closes the pool. */
+  /**
+   * Calls `driver.open`. Opening makes a connection at least, so that a bad address fails here; the scope closes the
+   * pool.
+   */
   readonly open: (dsn: D) => Effect.Effect<DriverPool, never, Scope.Scope>
 }
 

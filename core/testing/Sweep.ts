@@ -4,13 +4,13 @@
  *
  * It owns the schedule, the clock and the fibers of each run; a run is over when nothing is left to do.
  *
- * What "each step" means: Effect's run loop may let another fiber run before any operation, and after each continuation of
- * a success that goes on with a plain value; the sweep stops at all of these points, in every fiber, finalizers included,
- * and disturbs at each. A fiber that is interrupted by name is also interrupted from inside each of its operations, as it is
- * where code that it runs itself interrupts it. What is not tried is every order of the fibers: two are, the oldest ready
- * task first and the newest first. What it cannot see is what runs elsewhere: a fiber on another scheduler or with
- * `Scheduler.PreventSchedulerYield`, a promise, a timer of the runtime. Whoever waits for one shows as a fiber that hangs; one
- * that nobody waits for does not show.
+ * What "each step" means: Effect's run loop may let another fiber run before any operation, and after each continuation
+ * of a success that goes on with a plain value; the sweep stops at all of these points, in every fiber, finalizers
+ * included, and disturbs at each. A fiber that is interrupted by name is also interrupted from inside each of its
+ * operations, as it is where code that it runs itself interrupts it. What is not tried is every order of the fibers: two
+ * are, the oldest ready task first and the newest first. What it cannot see is what runs elsewhere: a fiber on another
+ * scheduler or with `Scheduler.PreventSchedulerYield`, a promise, a timer of the runtime. Whoever waits for one shows as
+ * a fiber that hangs; one that nobody waits for does not show.
  */
 import * as Cause from "effect/Cause"
 import * as Data from "effect/Data"
@@ -42,7 +42,10 @@ export type Disturbance<S, N extends string> =
 
 export type Exits<N extends string = string> = { readonly [name in N]: Exit.Exit<unknown, unknown> }
 
-/** What is played with the state that `prepare` made: who takes part, what is done to them, and what must hold in the end. */
+/**
+ * What is played with the state that `prepare` made: who takes part, what is done to them, and what must hold in the
+ * end.
+ */
 export interface Scene<S, N extends string> {
   /** The program: these are started in order, and run side by side. */
   readonly fibers: (state: S, stage: Pick<Moment<S, N>, "clock" | "scope">) => {
@@ -53,13 +56,13 @@ export interface Scene<S, N extends string> {
   /** A second disturbance, tried at the step of the first one and at each of the next twelve. */
   readonly again?: Disturbance<S, NoInfer<N>> | undefined
   /**
-   * How each fiber may end. One that is not listed ends as it does undisturbed, with the same typed error if it fails then;
-   * one that is interrupted by name may also end `Interrupted`. A defect is an ending only where it is listed.
+   * How each fiber may end. One that is not listed ends as it does undisturbed, with the same typed error if it fails
+   * then; one that is interrupted by name may also end `Interrupted`. A defect is an ending only where it is listed.
    */
   readonly ends?: { readonly [name in NoInfer<N>]?: ReadonlyArray<Ending.Ending> } | undefined
   /**
-   * What is the same again once all fibers have ended: free places, open connections. Compared by `Equal.equals` and by how it
-   * prints, so that an object which changes in place is seen to have changed.
+   * What is the same again once all fibers have ended: free places, open connections. Compared by `Equal.equals` and by
+   * how it prints, so that an object which changes in place is seen to have changed.
    */
   readonly conserved?: ((state: S) => Effect.Effect<unknown, unknown>) | undefined
   /** Whatever else must hold once all fibers have ended; it fails or dies where that does not. */
@@ -67,8 +70,9 @@ export interface Scene<S, N extends string> {
   /** Names of what is still open once the scope is closed as well; there must be none. */
   readonly left?: ((state: S) => ReadonlyArray<string>) | undefined
   /**
-   * Whether a fiber that was interrupted has to end by itself: before time passes, and before another fiber of the scene does
-   * anything for it. True, unless its work may take its time, or what it holds may not be given back without others.
+   * Whether a fiber that was interrupted has to end by itself: before time passes, and before another fiber of the scene
+   * does anything for it. True, unless its work may take its time, or what it holds may not be given back without
+   * others.
    */
   readonly prompt?: boolean | undefined
   /** How long the program may go on in the background after its fibers have ended. None unless it is given. */
@@ -102,8 +106,8 @@ export class SweepFailed extends Data.Error<{
 }
 
 /**
- * An operation in a scope of its own, between neighbours: a finalizer that was there before it and one that came after, which
- * take a few steps each. Swept, its own finalizer is met at the steps next to those of others.
+ * An operation in a scope of its own, between neighbours: a finalizer that was there before it and one that came after,
+ * which take a few steps each. Swept, its own finalizer is met at the steps next to those of others.
  */
 export const amid = <A, E, R>(operation: Effect.Effect<A, E, R>): Effect.Effect<A, E, Exclude<R, Scope.Scope>> => {
   const neighbour = Effect.addFinalizer(() => Effect.yieldNow)

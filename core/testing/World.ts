@@ -1,6 +1,7 @@
 /**
- * A world of its own for a program: one list of ready tasks, of which the caller runs one at a time, a clock that moves only by
- * hand, and random numbers that are the same each time. Between any two operations of a fiber the world may do something else.
+ * A world of its own for a program: one list of ready tasks, of which the caller runs one at a time, a clock that moves
+ * only by hand, and random numbers that are the same each time. Between any two operations of a fiber the world may do
+ * something else.
  *
  * It owns the tasks, the clock, and the list of fibers that have begun in it and have not ended.
  */
@@ -28,8 +29,8 @@ interface Trace {
 }
 
 /**
- * Which of the tasks that are ready is next. What wakes at one instant is ready in the order in which it fell asleep, so that
- * of two timers of one tick each is first in one of the orders.
+ * Which of the tasks that are ready is next. What wakes at one instant is ready in the order in which it fell asleep, so
+ * that of two timers of one tick each is first in one of the orders.
  */
 export type Order = "oldest" | "newest"
 
@@ -125,9 +126,8 @@ export class World {
       return true
     }
     trace.passes--
-    if (trace.passes > 0) return false // Effect runs the continuations of a success in a row, and goes back to its loop whenever this count gets to a multiple
-     // of 32; at -1 it does so after each. An Effect that paid no heed to it would only be met at fewer points.
-    ;(fiber as { currentOpCount: number }).currentOpCount = -1
+    if (trace.passes > 0) return false
+    goFinely(fiber)
     trace.steps++
     this.last = fiber
     this.onStep?.(fiber, trace.steps)
@@ -156,6 +156,15 @@ export class World {
       },
     })
   }
+}
+
+/**
+ * Effect runs the continuations of a success in a row, and goes back to its loop whenever this count gets to a multiple
+ * of 32; from -1 on it does so after each. By an Effect that paid no heed to it a fiber would be met at fewer points.
+ */
+const goFinely = (fiber: AnyFiber): void => {
+  const counted: { currentOpCount: number } = fiber
+  counted.currentOpCount = -1
 }
 
 /** Mulberry32 (T. Ettinger, 2017): small, seeded, good enough to choose by. */

@@ -1,6 +1,6 @@
 /**
- * Whether a process ends by itself, which it does not while it has left something open that counts: the one witness that every
- * runtime has, whatever it cannot show of itself. Owns the process, which is gone when the effect is over.
+ * Whether a process ends by itself, which it does not while it has left something open that counts: the one witness that
+ * every runtime has, whatever it cannot show of itself. Owns the process, which is gone when the effect is over.
  */
 import { spawn } from "node:child_process"
 import process from "node:process"

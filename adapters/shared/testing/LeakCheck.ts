@@ -2,8 +2,9 @@
  * What a program has left open in this process, told by the operating system and the runtime: sockets, threads, timers.
  *
  * It is compared before and after, so that only what is new counts. It owns nothing, and waits for one turn of the event
- * loop alone: an effect that says that it is through has to have closed its handles, not asked for it. The far side of a connection in the same process
- * is a socket too; wait until that has heard of the end as well. Whatever else the process does meanwhile is taken for the effect's.
+ * loop alone: an effect that says that it is through has to have closed its handles, not asked for it. The far side of a
+ * connection in the same process is a socket too; wait until that has heard of the end as well. Whatever else the
+ * process does meanwhile is taken for the effect's.
  */
 import * as Cause from "effect/Cause"
 import * as Data from "effect/Data"

@@ -1,9 +1,11 @@
 /**
- * The interruption sweep on the runtime's own scheduler, for what a world of its own cannot hold: sockets, workers, promises.
- * An effect is run again and again, interrupted one operation later each time, and checked for what it has left open.
+ * The interruption sweep on the runtime's own scheduler, for what a world of its own cannot hold: sockets, workers,
+ * promises. An effect is run again and again, interrupted one operation later each time, and checked for what it has
+ * left open.
  *
- * Operations are counted in the effect's own fiber. Twice at each: from inside the operation, and one turn of the event loop
- * behind it, when the fiber waits. What happens meanwhile is the runtime's: no run can be replayed, and none is the same.
+ * Operations are counted in the effect's own fiber. Twice at each: from inside the operation, and one turn of the event
+ * loop behind it, when the fiber waits. What happens meanwhile is the runtime's: no run can be replayed, and none is the
+ * same.
  */
 import * as Context from "effect/Context"
 import * as Clock from "effect/Clock"
@@ -27,7 +29,9 @@ export interface Options {
 export interface Swept<A, E> {
   readonly runs: number
   readonly interrupted: number
-  /** How the last run ended, which was not interrupted any more; undefined where `maxSteps` is fewer than the effect has. */
+  /**
+   * How the last run ended, which was not interrupted any more; undefined where `maxSteps` is fewer than the effect has.
+   */
   readonly last: Exit.Exit<A, E> | undefined
 }
 

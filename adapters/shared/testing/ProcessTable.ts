@@ -1,6 +1,7 @@
 /**
- * What Linux says of this process: its open sockets by inode, and its threads by name. Other systems have no such table, and
- * reading it fails there. Owns nothing; each reading takes a few milliseconds, longer where the machine has many connections.
+ * What Linux says of this process: its open sockets by inode, and its threads by name. Other systems have no such table,
+ * and reading it fails there. Owns nothing; each reading takes a few milliseconds, longer where the machine has many
+ * connections.
  */
 import { readdirSync, readFileSync, readlinkSync } from "node:fs"
 
