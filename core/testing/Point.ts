@@ -10,7 +10,7 @@ export interface Point {
   /** After so many steps of the whole program. */
   readonly at?: number | undefined
   readonly again?: number | undefined
-  /** Inside the n-th operation of the fiber that is interrupted, from 1. */
+  /** Inside the fiber that is interrupted, before its n-th continuation. */
   readonly inside?: number | undefined
 }
 

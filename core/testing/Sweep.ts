@@ -6,11 +6,11 @@
  *
  * What "each step" means: Effect's run loop may let another fiber run before any operation, and after each continuation
  * of a success that goes on with a plain value; the sweep stops at all of these points, in every fiber, finalizers
- * included, and disturbs at each. A fiber that is interrupted by name is also interrupted from inside each of its
- * operations, as it is where code that it runs itself interrupts it. What is not tried is every order of the fibers: two
- * are, the oldest ready task first and the newest first. What it cannot see is what runs elsewhere: a fiber on another
- * scheduler or with `Scheduler.PreventSchedulerYield`, a promise, a timer of the runtime. Whoever waits for one shows as
- * a fiber that hangs; one that nobody waits for does not show.
+ * included, and disturbs at each. A fiber that is interrupted by name is also interrupted from inside, at each point where
+ * an operation hands on to the next, as it is where code that it runs itself interrupts it. What is not tried is every
+ * order of the fibers: two are, the oldest ready task first and the newest first. What it cannot see is what runs
+ * elsewhere: a fiber on another scheduler or with `Scheduler.PreventSchedulerYield`, a promise, a timer of the runtime.
+ * Whoever waits for one shows as a fiber that hangs; one that nobody waits for does not show.
  */
 import * as Cause from "effect/Cause"
 import * as Data from "effect/Data"
@@ -24,7 +24,7 @@ import * as Outcome from "../Outcome.ts"
 import * as Ending from "./Ending.ts"
 import type { HandClock } from "./HandClock.ts"
 import * as Point from "./Point.ts"
-import { type AnyFiber, defaultMaxSteps, hangs, type Order, World } from "./World.ts"
+import { type AnyFiber, defaultMaxSteps, hangs, type Order, watch, World } from "./World.ts"
 
 /** A moment of a run, as a disturbance finds it. */
 export interface Moment<S, N extends string> {
@@ -212,7 +212,7 @@ function* pointsOf<S, N extends string>(scene: Scene<S, N>, order: Order, undist
 /** What a run that ended right was like. */
 interface Played {
   readonly steps: number
-  /** Operations of the fiber that `disturb` names; none where it is no name. */
+  /** Continuations of the fiber that `disturb` names; none where it is no name. */
   readonly inside: number
   readonly endings: Readonly<Record<string, Ending.Ending>>
 }
@@ -285,11 +285,10 @@ class Run<S, N extends string> {
     const named = [disturb, again, ...Object.keys(ends)].filter((each) => typeof each === "string")
     const stranger = named.find((name) => !Object.hasOwn(fibers, name))
     if (stranger !== undefined || typeof disturb !== "string") return stranger
-    this.#world.onStep = (fiber, step) => {
-      if (fiber !== fibers[disturb]) return
-      this.#inside = step
-      if (step === this.#point.inside) this.#disturb(disturb, `inside step ${step} of ${disturb}`)
-    }
+    watch(fibers[disturb]!, (nth) => {
+      this.#inside = nth
+      if (nth === this.#point.inside) this.#disturb(disturb, `inside ${disturb}, before its continuation ${nth}`)
+    })
     return undefined
   }
 

@@ -274,7 +274,7 @@ onLinux("a sweep on the live scheduler", () => {
     const { connections, server } = await Effect.runPromise(host)
     const failed = await Effect.runPromise(Effect.flip(Leaks.sweep(visit(portOf(server), true))))
     assert.instanceOf(failed, Leaks.Leaked)
-    assert.match(failed.message, /^left open: tcp .*\[interrupted (inside|behind) step \d+\]$/)
+    assert.match(failed.message, /^left open: tcp .*\[interrupted (inside, before|behind) continuation \d+\]$/)
     for (const socket of connections) socket.destroy()
     await Effect.runPromise(closed(server, () => server.close()))
   })
@@ -291,7 +291,7 @@ onLinux("a sweep on the live scheduler", () => {
   it("says that a run goes on though it was interrupted, and stops at its bound", async () => {
     const stubborn = Effect.uninterruptible(Effect.sleep(200))
     const goesOn = await Effect.runPromise(Effect.flip(Leaks.sweep(stubborn, { within: 20 })))
-    assert.deepInclude(goesOn, { _tag: "GoesOn", where: "interrupted behind step 1" })
+    assert.deepInclude(goesOn, { _tag: "GoesOn", where: "interrupted inside, before continuation 1" })
     const { last, runs } = await Effect.runPromise(Leaks.sweep(Effect.void, { maxSteps: 1 }))
     assert.deepStrictEqual([last, runs], [undefined, 2])
   })

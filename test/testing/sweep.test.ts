@@ -130,6 +130,38 @@ describe("the sweep stops", () => {
   })
 })
 
+describe("the sweep interrupts from inside", () => {
+  it("a fiber whose own code does so, before whatever was to come", () => {
+    // What it is like where it really happens: an operation that interrupts its own fiber.
+    const itself = (log: Array<string>) =>
+      Effect.withFiber((fiber) =>
+        Effect.map(Effect.sync(() => fiber.interruptUnsafe()), () => void log.push("went on"))
+      )
+    const log: Array<string> = []
+    assert.isTrue(Exit.hasInterrupts(Effect.runSyncExit(itself(log))))
+    assert.deepStrictEqual(log, [])
+  })
+
+  it("no fiber that has taken under a mask, where no interruption comes", () => {
+    const masked = (pool: Pool) =>
+      Effect.scoped(Effect.uninterruptibleMask(() => {
+        pool.free--
+        return Effect.addFinalizer(() => give(pool))
+      }))
+    assert.deepStrictEqual(sound({ fibers: (pool) => ({ user: masked(pool) }) }).endings.user, [
+      "Completed",
+      "Interrupted",
+    ])
+    // The same without the mask is found out.
+    const open = (pool: Pool) =>
+      Effect.scoped(Effect.suspend(() => {
+        pool.free--
+        return Effect.addFinalizer(() => give(pool))
+      }))
+    assert.strictEqual(fault({ fibers: (pool) => ({ user: open(pool) }) }), "not conserved: 1 before, 0 after")
+  })
+})
+
 describe("the sweep disturbs", () => {
   it("before the first step, at each, and after the last, in both orders", () => {
     let undisturbed = 0
@@ -188,7 +220,7 @@ describe("the sweep finds", () => {
     })
     const failed = Effect.runSync(Effect.flip(stage.sweep(scene({ fibers }))))
     assert.match(failed.point, /^oldest inside \d+$/)
-    assert.match(failed.where, /^oldest first, inside step \d+ of user$/)
+    assert.match(failed.where, /^oldest first, inside user, before its continuation \d+$/)
     sound({
       fibers,
       disturb: ({ fibers: { user } }) => user.interruptUnsafe(),

@@ -3,7 +3,7 @@
  * promises. An effect is run again and again, interrupted one operation later each time, and checked for what it has
  * left open.
  *
- * Operations are counted in the effect's own fiber. Twice at each: from inside the operation, and one turn of the event
+ * Continuations are counted in the effect's own fiber. Twice at each: from inside, before it, and one turn of the event
  * loop behind it, when the fiber waits. What happens meanwhile is the runtime's: no run can be replayed, and none is the
  * same.
  */
@@ -15,6 +15,7 @@ import * as Effect from "effect/Effect"
 import type * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
 import * as Scheduler from "effect/Scheduler"
+import { watch } from "../../../core/testing/World.ts"
 import * as LeakCheck from "./LeakCheck.ts"
 
 export interface Options {
@@ -22,7 +23,7 @@ export interface Options {
   readonly rest?: Effect.Effect<unknown> | undefined
   /** How long an interrupted run may take to end; 5 seconds by default. */
   readonly within?: Duration.Input | undefined
-  /** The most operations that are tried; 1,000 by default. */
+  /** The most continuations that are tried; 1,000 by default. */
   readonly maxSteps?: number | undefined
 }
 
@@ -59,7 +60,7 @@ export const make =
       let last: Exit.Exit<A, E> | undefined
       for (let step = 1; step <= (options.maxSteps ?? 1_000); step++) {
         for (const place of ["inside", "behind"] as const) {
-          const where = `interrupted ${place} step ${step}`
+          const where = `interrupted ${place === "inside" ? "inside, before" : "behind"} continuation ${step}`
           const victim = new Victim(step, place)
           const ended = Effect.timeoutOrElse(
             Effect.map(
@@ -91,18 +92,21 @@ class Victim {
 
   constructor(step: number, place: "inside" | "behind") {
     const base = new Scheduler.MixedScheduler()
-    let steps = 0
     let victim: Fiber.Fiber<unknown, unknown> | undefined
+    const watched = (fiber: Fiber.Fiber<unknown, unknown>): Fiber.Fiber<unknown, unknown> => {
+      watch(fiber, (nth) => {
+        if (nth !== step) return
+        this.met = true
+        if (place === "inside") fiber.interruptUnsafe()
+        else setImmediate(() => fiber.interruptUnsafe())
+      })
+      return fiber
+    }
     this.scheduler = {
       executionMode: base.executionMode,
       makeDispatcher: () => base.makeDispatcher(),
       shouldYield: (fiber) => {
-        victim ??= fiber
-        if (fiber === victim && ++steps === step) {
-          this.met = true
-          if (place === "inside") fiber.interruptUnsafe()
-          else setImmediate(() => fiber.interruptUnsafe())
-        }
+        victim ??= watched(fiber)
         return base.shouldYield(fiber)
       },
     }
