@@ -1,34 +1,27 @@
 /** A process that has an Admission ends by itself when nobody waits on it. */
 import { assert, describe, it } from "vitest"
-import process from "node:process"
+import * as Effect from "effect/Effect"
 import { fileURLToPath } from "node:url"
-import * as Command from "../support/Command.ts"
+import * as Ending from "../../adapters/shared/testing/Ending.ts"
 
 const script = fileURLToPath(new URL("../support/Loiterer.ts", import.meta.url))
 const flags = "Deno" in globalThis ? ["run", "-A", "--node-modules-dir=manual"] : "Bun" in globalThis ? ["--bun"] : []
 
-const play = (part: string, limitMillis = 15_000): Promise<Command.Ended> =>
-  Command.run([process.execPath, ...flags, script, part], { limitMillis })
+const play = (part: string) => Ending.byItself({ command: [...flags, script, part], within: "15 seconds" })
+const ends = async (part: string, output: string): Promise<void> =>
+  assert.deepStrictEqual(await Effect.runPromise(play(part)), { output, code: 0 })
 
 describe("a process", () => {
-  it("AD-24: ends though a permit is held and never given back", async () => {
-    const { output, status } = await play("hold")
-    assert.deepStrictEqual([output, status], ["the end\n", 0])
-  })
+  it("AD-24: ends though a permit is held and never given back", () => ends("hold", "the end\n"))
 
-  it("AD-24: ends when the last waiter has left the line, though its hour is not over", async () => {
-    const { output, status } = await play("leave")
-    assert.deepStrictEqual([output, status], ["the end\nleft\n", 0])
-  })
+  it("AD-24: ends when the last waiter has left the line, though its hour is not over", () =>
+    ends("leave", "the end\nleft\n"))
 
-  it("AD-24: ends when a drain is over, and not before", async () => {
-    const { output, status } = await play("drain")
-    assert.deepStrictEqual([output, status], ["the end\ndrained 1\n", 0])
-  })
+  it("AD-24: ends when a drain is over, and not before", () => ends("drain", "the end\ndrained 1\n"))
 
   it("AD-20 AD-24: goes on while somebody waits", async () => {
-    const { output, status } = await play("wait", 2_500)
-    assert.match(output, /^the end\n\n.*killed after/)
-    assert.notStrictEqual(status, 0)
+    const waits = Ending.byItself({ command: [...flags, script, "wait"], within: "2500 millis" })
+    const stays = await Effect.runPromise(Effect.flip(waits))
+    assert.deepInclude(stays, { _tag: "DoesNotEnd", output: "the end\n" })
   })
 })

@@ -8,8 +8,8 @@ import * as TestClock from "effect/testing/TestClock"
 import * as Admission from "../../core/Admission.ts"
 import type { Options } from "../../core/AdmissionOptions.ts"
 import * as Deadline from "../../core/Deadline.ts"
+import { HandClock } from "../../core/testing/HandClock.ts"
 import * as Books from "../support/Books.ts"
-import { HandClock } from "../support/HandClock.ts"
 
 const started = <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.forkChild(effect, { startImmediately: true })
 /** The refusal that a flipped ask ended with. */

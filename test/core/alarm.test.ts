@@ -4,7 +4,7 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import { Alarm } from "../../core/Alarm.ts"
 import { nowNanos } from "../../core/Deadline.ts"
-import { HandClock } from "../support/HandClock.ts"
+import { HandClock } from "../../core/testing/HandClock.ts"
 
 const stage = (ring: () => void = () => {}) =>
   Effect.map(Effect.context<never>(), (context) => {

@@ -6,7 +6,7 @@ import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as TestClock from "effect/testing/TestClock"
 import * as Deadline from "../../core/Deadline.ts"
-import { HandClock } from "../support/HandClock.ts"
+import { HandClock } from "../../core/testing/HandClock.ts"
 
 const at = (clock: Clock.Clock, millis: number): Deadline.Deadline => ({
   atNanos: Deadline.nowNanos(clock) + millis * 1e6,

@@ -10,9 +10,9 @@ import * as GateLine from "../../core/GateLine.ts"
 import type { Options } from "../../core/GateOptions.ts"
 import * as ProviderGate from "../../core/ProviderGate.ts"
 import { wicketOf } from "../../core/Wicket.ts"
+import * as Sweep from "../../core/testing/Sweep.ts"
 import * as Garbage from "../support/Garbage.ts"
 import * as Books from "../support/GateBooks.ts"
-import { sweep } from "../support/Sweep.ts"
 
 type Gate = ProviderGate.ProviderGate
 const started = <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.forkChild(effect, { startImmediately: true })
@@ -127,25 +127,23 @@ describe("the extra place of a tenant's control calls", () => {
         Effect.flatMap(line.enter({ tenant, priority }), (permit) =>
           Effect.andThen(Effect.repeat(Effect.yieldNow, { times: held }), gate.settle(permit, "success"))),
       )
-    for (const who of ["own", "lent", "victim", "behind"]) {
-      const { steps } = sweep<Stage>({
-        prepare: Effect.gen(function* () {
-          const gate = yield* ProviderGate.make({ ...lending, failureThreshold: 9 })
-          return { gate, line: yield* GateLine.make(gate) }
-        }),
-        fibers: (stage) => ({
-          own: visit(stage, "a", "normal", 9),
-          lent: visit(stage, "a", "control", 4),
-          victim: visit(stage, "a", "control", 2),
-          behind: visit(stage, "a", "control", 2),
-        }),
-        disturb: (fibers) => fibers[who]!.interruptUnsafe(),
-        oracle: ({ gate, line }, { [who]: _, ...others }) =>
-          Effect.gen(function* () {
-            for (const exit of Object.values(others)) assert.isTrue(Exit.isSuccess(exit), String(exit))
-            yield* empty(gate, line.waiting, 4)
+    const stage = Effect.gen(function* () {
+      const gate = yield* ProviderGate.make({ ...lending, failureThreshold: 9 })
+      return { gate, line: yield* GateLine.make(gate) }
+    })
+    for (const who of ["own", "lent", "victim", "behind"] as const) {
+      const { steps } = Effect.runSync(
+        Sweep.on(stage).sweep({
+          fibers: (stage) => ({
+            own: visit(stage, "a", "normal", 5),
+            lent: visit(stage, "a", "control", 3),
+            victim: visit(stage, "a", "control", 1),
+            behind: visit(stage, "a", "control", 1),
           }),
-      })
+          disturb: who,
+          oracle: ({ gate, line }) => empty(gate, line.waiting, 4),
+        }),
+      )
       assert.isAbove(steps, 40)
     }
   })

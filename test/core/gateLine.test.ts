@@ -13,8 +13,8 @@ import * as GateLine from "../../core/GateLine.ts"
 import type { Options } from "../../core/GateOptions.ts"
 import * as ProviderGate from "../../core/ProviderGate.ts"
 import { wicketOf } from "../../core/Wicket.ts"
+import { HandClock } from "../../core/testing/HandClock.ts"
 import * as Books from "../support/GateBooks.ts"
-import { HandClock } from "../support/HandClock.ts"
 
 type Gate = ProviderGate.ProviderGate
 const started = <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.forkChild(effect, { startImmediately: true })

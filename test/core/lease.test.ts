@@ -6,8 +6,8 @@ import * as Scope from "effect/Scope"
 import * as CircuitBreaker from "../../core/CircuitBreaker.ts"
 import * as GateLine from "../../core/GateLine.ts"
 import * as ProviderGate from "../../core/ProviderGate.ts"
+import * as Sweep from "../../core/testing/Sweep.ts"
 import * as Books from "../support/GateBooks.ts"
-import { sweep } from "../support/Sweep.ts"
 
 const ask = { tenant: "a" } as const
 const options = { concurrency: 4, reservedControl: 0, tenantConcurrency: 4 }
@@ -42,22 +42,23 @@ describe("a lease", () => {
   }
 
   it("PG-12: that was interrupted at whatever step is held with its scope's end registered, or leaves nothing", () => {
-    type Stage = { readonly gate: ProviderGate.ProviderGate; readonly scope: Scope.Closeable }
     const seen = new Set<string>()
-    sweep<Stage>({
-      prepare: Effect.all({ gate: ProviderGate.make(options), scope: Scope.make() }),
-      fibers: ({ gate, scope }) => ({
-        victim: Scope.provide(Effect.andThen(gate.tryEnter(ask), Effect.yieldNow), scope),
-      }),
-      disturb: (fibers) => fibers["victim"]!.interruptUnsafe(),
-      oracle: ({ gate, scope }) =>
-        Effect.gen(function* () {
-          const { held } = yield* gate.snapshot
-          seen.add(`${held} ${scope.state._tag}`)
-          yield* Scope.close(scope, Exit.void)
-          yield* Books.whole(gate, 4)
+    const staged = Effect.all({ gate: ProviderGate.make(options), scope: Scope.make() })
+    Effect.runSync(
+      Sweep.on(staged).sweep({
+        fibers: ({ gate, scope }) => ({
+          victim: Scope.provide(Effect.andThen(gate.tryEnter(ask), Effect.yieldNow), scope),
         }),
-    })
+        disturb: "victim",
+        oracle: ({ gate, scope }) =>
+          Effect.gen(function* () {
+            const { held } = yield* gate.snapshot
+            seen.add(`${held} ${scope.state._tag}`)
+            yield* Scope.close(scope, Exit.void)
+            yield* Books.whole(gate, 4)
+          }),
+      }),
+    )
     assert.deepStrictEqual([...seen].sort(), ["0 Empty", "1 Open"])
   })
 

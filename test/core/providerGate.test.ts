@@ -12,8 +12,8 @@ import * as Deadline from "../../core/Deadline.ts"
 import { type Options, or } from "../../core/GateOptions.ts"
 import * as ProviderGate from "../../core/ProviderGate.ts"
 import { wicketOf } from "../../core/Wicket.ts"
+import { HandClock } from "../../core/testing/HandClock.ts"
 import * as Books from "../support/GateBooks.ts"
-import { HandClock } from "../support/HandClock.ts"
 
 const small: Options = {
   concurrency: 2,

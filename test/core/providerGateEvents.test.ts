@@ -15,9 +15,9 @@ import type { CircuitEvent } from "../../core/kernel/Circuit.ts"
 import * as ProviderGate from "../../core/ProviderGate.ts"
 import * as ProviderGates from "../../core/ProviderGates.ts"
 import { wicketOf } from "../../core/Wicket.ts"
+import { HandClock } from "../../core/testing/HandClock.ts"
 import { Chance } from "../model/Chance.ts"
 import * as Books from "../support/GateBooks.ts"
-import { HandClock } from "../support/HandClock.ts"
 
 type Gate = ProviderGate.ProviderGate
 const small: Options = {

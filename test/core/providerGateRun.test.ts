@@ -13,8 +13,8 @@ import * as Deadline from "../../core/Deadline.ts"
 import type { Options } from "../../core/GateOptions.ts"
 import type { GateSnapshot } from "../../core/GateSnapshot.ts"
 import * as ProviderGate from "../../core/ProviderGate.ts"
+import { HandClock } from "../../core/testing/HandClock.ts"
 import * as Books from "../support/GateBooks.ts"
-import { HandClock } from "../support/HandClock.ts"
 
 const options: Options = {
   concurrency: 4,

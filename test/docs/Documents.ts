@@ -7,11 +7,16 @@ export const read = (path: string): string => readFileSync(Runtime.root + path, 
 
 export const readme: string = read("README.md")
 
-const sources = readdirSync(`${Runtime.root}core`).filter((name) => name.endsWith(".ts")).map((name) => `core/${name}`)
+const sources = ["core", "core/testing"].flatMap((folder) =>
+  readdirSync(Runtime.root + folder).filter((name) => name.endsWith(".ts")).map((name) => `${folder}/${name}`)
+)
 
-/** Every block of README and of the doc comments of the core. */
+/** Every page that is written in Markdown. */
+export const pages: readonly string[] = ["README.md", "core/testing/README.md"]
+
+/** Every block of the pages and of the doc comments of the core. */
 export const blocks: readonly Markdown.Block[] = [
-  ...Markdown.blocks("README.md", readme),
+  ...pages.flatMap((path) => Markdown.blocks(path, read(path))),
   ...sources.flatMap((path) => Markdown.docBlocks(path, read(path))),
 ]
 

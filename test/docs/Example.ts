@@ -21,12 +21,17 @@ export const project = (): Project => {
   const folder = mkdtempSync(join(tmpdir(), "holdfast-docs-"))
   mkdirSync(join(folder, "node_modules"))
   symlinkSync(Runtime.root.slice(0, -1), join(folder, "node_modules/holdfast"))
-  symlinkSync(`${Runtime.root}node_modules/effect`, join(folder, "node_modules/effect"))
+  for (const name of ["effect", "fast-check"]) {
+    symlinkSync(`${Runtime.root}node_modules/${name}`, join(folder, `node_modules/${name}`))
+  }
   const write = (name: string, text: string): string => {
     writeFileSync(join(folder, name), text)
     return join(folder, name)
   }
-  write("package.json", JSON.stringify({ type: "module", dependencies: { effect: "*", holdfast: "*" } }))
+  write(
+    "package.json",
+    JSON.stringify({ type: "module", dependencies: { effect: "*", "fast-check": "*", holdfast: "*" } }),
+  )
   return { folder, write, remove: () => rmSync(folder, { recursive: true, force: true }) }
 }
 

@@ -51,20 +51,28 @@ describe("README", () => {
     expect([first?.path, first!.text.trimEnd().split("\n").length <= 10]).toEqual(["README.md", true])
   })
 
-  it("links to what is there", () => {
-    const dead = (text: string): readonly string[] =>
+  it("links to what is there, as every page does", () => {
+    const dead = (path: string, text: string): readonly string[] =>
       Markdown.links(text).filter((link) => {
         if (/^https:/.test(link)) return false
-        const [path = "", anchor] = link.split("#")
-        if (path !== "") return !existsSync(Runtime.root + path)
-        return !Markdown.anchors(readme).includes(anchor ?? "")
+        const [to = "", anchor] = link.split("#")
+        if (to !== "") return !existsSync(new URL(to, `file://${Runtime.root}${path}`))
+        return !Markdown.anchors(read(path)).includes(anchor ?? "")
       })
-    expect(dead(readme)).toEqual([])
-    expect(dead("[a](test/nothing.ts) [b](#nowhere) [c](README.md)")).toEqual(["test/nothing.ts", "#nowhere"])
+    expect(Documents.pages.flatMap((path) => dead(path, read(path)))).toEqual([])
+    expect(dead("README.md", "[a](test/nothing.ts) [b](#nowhere) [c](README.md)")).toEqual([
+      "test/nothing.ts",
+      "#nowhere",
+    ])
+    expect(dead("core/testing/README.md", "[a](Sweep.ts) [b](../../README.md) [c](core/mod.ts)")).toEqual([
+      "core/mod.ts",
+    ])
     expect(Markdown.links(readme).length).toBeGreaterThan(5)
   })
 
-  it("names no path outside the repository", () => expect(readme).not.toMatch(/(^|[\s`("])\/(work|tmp|home|Users)\//))
+  it("names no path outside the repository, and neither does any page", () => {
+    for (const path of Documents.pages) expect(read(path)).not.toMatch(/(^|[\s`("])\/(work|tmp|home|Users)\//)
+  })
 })
 
 describe("the laws", () => {

@@ -12,8 +12,8 @@ import type { Priority } from "../../core/AdmissionOptions.ts"
 import * as GateLine from "../../core/GateLine.ts"
 import type { Options } from "../../core/GateOptions.ts"
 import * as ProviderGate from "../../core/ProviderGate.ts"
+import * as Sweep from "../../core/testing/Sweep.ts"
 import * as Books from "../support/GateBooks.ts"
-import { sweep } from "../support/Sweep.ts"
 
 const started = <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.forkChild(effect, { startImmediately: true })
 const places = (concurrency: number): Options => ({
@@ -86,21 +86,22 @@ describe("the cap", () => {
 
   it("PG-27 PG-33: no schedule turns room into a refusal", () => {
     let refused = 0
-    const { runs } = sweep<ProviderGate.ProviderGate>({
-      prepare: ProviderGate.make({ ...places(3), tenantConcurrency: 1 }),
-      fibers: (gate) =>
-        Object.fromEntries(["a", "b", "c"].map((tenant) => [
-          tenant,
-          Effect.gen(function* () {
-            for (let i = 0; i < 2; i++) {
-              yield* gate.run({ tenant }, Effect.yieldNow)
-              yield* Effect.scoped(Effect.andThen(gate.tryEnter({ tenant }), Effect.yieldNow))
-            }
-          }).pipe(Effect.catch(() => Effect.sync(() => refused++))),
-        ])),
-      disturb: () => Effect.void,
-      oracle: (gate) => Books.whole(gate, 3),
-    })
+    const { runs } = Effect.runSync(
+      Sweep.on(ProviderGate.make({ ...places(3), tenantConcurrency: 1 })).sweep({
+        fibers: (gate) =>
+          Object.fromEntries(["a", "b", "c"].map((tenant) => [
+            tenant,
+            Effect.gen(function* () {
+              for (let i = 0; i < 2; i++) {
+                yield* gate.run({ tenant }, Effect.yieldNow)
+                yield* Effect.scoped(Effect.andThen(gate.tryEnter({ tenant }), Effect.yieldNow))
+              }
+            }).pipe(Effect.catch(() => Effect.sync(() => refused++))),
+          ])),
+        disturb: () => Effect.void,
+        oracle: (gate) => Books.whole(gate, 3),
+      }),
+    )
     assert.isAbove(runs, 50)
     assert.strictEqual(refused, 0)
   })

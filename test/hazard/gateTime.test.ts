@@ -14,8 +14,8 @@ import * as Deadline from "../../core/Deadline.ts"
 import * as GateLine from "../../core/GateLine.ts"
 import type { Options } from "../../core/GateOptions.ts"
 import * as ProviderGate from "../../core/ProviderGate.ts"
+import { HandClock } from "../../core/testing/HandClock.ts"
 import * as Books from "../support/GateBooks.ts"
-import { HandClock } from "../support/HandClock.ts"
 
 const started = <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.forkChild(effect, { startImmediately: true })
 const one: Options = { concurrency: 1, failureThreshold: 1_000, maxElapsed: "10 minutes" }

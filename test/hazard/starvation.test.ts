@@ -12,8 +12,8 @@ import * as TestClock from "effect/testing/TestClock"
 import * as Admission from "../../core/Admission.ts"
 import type { Options } from "../../core/AdmissionOptions.ts"
 import type { Permit } from "../../core/Permit.ts"
+import * as Sweep from "../../core/testing/Sweep.ts"
 import * as Books from "../support/Books.ts"
-import { sweep } from "../support/Sweep.ts"
 
 const started = <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.forkChild(effect, { startImmediately: true })
 
@@ -57,21 +57,22 @@ describe("lost wake-ups", () => {
 
   it("AD-15: no schedule turns room into a refusal", () => {
     let refused = 0
-    const { runs } = sweep<Admission.Admission>({
-      prepare: Admission.make({ maxRunning: 3, maxPerTenant: 1, maxQueued: 0 }),
-      fibers: (admission) =>
-        Object.fromEntries(["a", "b", "c"].map((tenant) => [
-          tenant,
-          Effect.gen(function* () {
-            for (let i = 0; i < 2; i++) {
-              yield* admission.run({ tenant, provider: "p" })(Effect.yieldNow)
-              yield* Effect.scoped(Effect.andThen(admission.tryEnter({ tenant }), Effect.yieldNow))
-            }
-          }).pipe(Effect.catch(() => Effect.sync(() => refused++))),
-        ])),
-      disturb: () => Effect.void,
-      oracle: Books.whole,
-    })
+    const { runs } = Effect.runSync(
+      Sweep.on(Admission.make({ maxRunning: 3, maxPerTenant: 1, maxQueued: 0 })).sweep({
+        fibers: (admission) =>
+          Object.fromEntries(["a", "b", "c"].map((tenant) => [
+            tenant,
+            Effect.gen(function* () {
+              for (let i = 0; i < 2; i++) {
+                yield* admission.run({ tenant, provider: "p" })(Effect.yieldNow)
+                yield* Effect.scoped(Effect.andThen(admission.tryEnter({ tenant }), Effect.yieldNow))
+              }
+            }).pipe(Effect.catch(() => Effect.sync(() => refused++))),
+          ])),
+        disturb: () => Effect.void,
+        oracle: Books.whole,
+      }),
+    )
     assert.isAbove(runs, 50)
     assert.strictEqual(refused, 0)
   })

@@ -157,11 +157,13 @@ export const apart: Rule = (tree) => {
   )
 }
 
-/** `core/mod.ts` is the only file of core that re-exports, and nothing in core imports it. */
-export const oneBarrel: Rule = (tree) =>
-  sources(tree).filter((source) => inCore(source) && source.path !== "core/mod.ts").flatMap((source) => [
+const barrels: readonly string[] = ["core/mod.ts", "core/testing/mod.ts"]
+
+/** The two barrels are the only files of core that re-export, and nothing in core imports them. */
+export const twoBarrels: Rule = (tree) =>
+  sources(tree).filter((source) => inCore(source) && !barrels.includes(source.path)).flatMap((source) => [
     ...source.reexports.map(({ name, line }) => `${source.path}:${line} re-exports ${name}`),
-    ...imports(source, (to) => to === "core/mod.ts" ? "it is the barrel" : undefined),
+    ...imports(source, (to) => barrels.includes(to) ? "it is a barrel" : undefined),
   ])
 
 /**

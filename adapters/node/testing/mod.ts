@@ -1,0 +1,3 @@
+/** `holdfast/node/testing`: what the operating system and Node know of what a test has left open. */
+export * as Ending from "../../shared/testing/Ending.ts"
+export * as Leaks from "./Leaks.ts"

@@ -1,0 +1,140 @@
+/**
+ * Every fault at every call: a scene is swept once for each call that it makes of its scripted ports and each plan that
+ * is given, with that call alone going by that plan. Owns the script of each run.
+ *
+ * The bound: one fault a run, and none at calls that are made only because of another.
+ */
+import * as Effect from "effect/Effect"
+import type * as Scope from "effect/Scope"
+import type * as Ending from "./Ending.ts"
+import * as Script from "./Script.ts"
+import * as Sweep from "./Sweep.ts"
+
+export interface Swept<N extends string> extends Sweep.Swept<N> {
+  /** Calls that the scene makes where nothing is wrong. Each went once by every plan that is for it. */
+  readonly calls: number
+}
+
+export interface Stage<S> {
+  /**
+   * Fails at the first run that ends wrong. What the ports have opened must be closed at the end of each; fibers that
+   * are not listed in `ends` end as they do undisturbed with the same fault, and so with the port's own typed error.
+   */
+  readonly sweep: <N extends string>(
+    plans: ReadonlyArray<Script.Plan>,
+    scene: Sweep.Scene<S, N>,
+  ) => Effect.Effect<Swept<N>, Sweep.SweepFailed>
+  /** Plays the one run that a failure names. */
+  readonly replay: <N extends string>(
+    plans: ReadonlyArray<Script.Plan>,
+    scene: Sweep.Scene<S, N>,
+    point: string,
+  ) => Effect.Effect<void, Sweep.SweepFailed>
+}
+
+/** A sweep over what `prepare` makes of ports that are scripted by what it is given, anew for each run. */
+export const on = <S>(prepare: (script: Script.Script) => Effect.Effect<S, unknown, Scope.Scope>): Stage<S> => ({
+  sweep: (plans, scene) => sweep(prepare, plans, scene),
+  replay: (plans, scene, point) =>
+    Effect.suspend(() => {
+      const found = /^(?:(\d+) (.+): )?(.+)$/.exec(point)
+      const plan = plans.find(({ name }) => name === found?.[2])
+      if (found === null || (found[1] !== undefined && plan === undefined)) {
+        return Effect.fail(new Sweep.SweepFailed({ point, where: "nowhere", why: "no such point" }))
+      }
+      const faulty = new Faulty(
+        prepare,
+        scene,
+        found[1] === undefined ? undefined : Number(found[1]),
+        plan ?? Script.pass,
+      )
+      return Effect.mapError(
+        Sweep.on(faulty.prepare).replay(faulty.scene, found[3]!),
+        (failed) => faulty.located(failed),
+      )
+    }),
+})
+
+const sweep = <S, N extends string>(
+  prepare: (script: Script.Script) => Effect.Effect<S, unknown, Scope.Scope>,
+  plans: ReadonlyArray<Script.Plan>,
+  scene: Sweep.Scene<S, N>,
+): Effect.Effect<Swept<N>, Sweep.SweepFailed> =>
+  Effect.gen(function* () {
+    const right = new Faulty(prepare, scene, undefined, Script.pass)
+    const whole = yield* Sweep.on(right.prepare).sweep(right.scene)
+    let [steps, runs] = [whole.steps, whole.runs]
+    const seen: Record<string, Set<Ending.Ending>> = {}
+    const see = (endings: Readonly<Record<string, ReadonlyArray<Ending.Ending>>>): void => {
+      for (const [name, all] of Object.entries(endings)) {
+        const set = seen[name] ??= new Set()
+        for (const ending of all) set.add(ending)
+      }
+    }
+    see(whole.endings)
+    for (let call = 1; call <= right.labels.size; call++) {
+      for (const plan of plans) {
+        if (plan.label !== undefined && !right.labels.get(call)?.has(plan.label)) continue
+        const faulty = new Faulty(prepare, scene, call, plan)
+        const swept = yield* Effect.mapError(
+          Sweep.on(faulty.prepare).sweep(faulty.scene),
+          (failed) => faulty.located(failed),
+        )
+        steps += swept.steps
+        runs += swept.runs
+        see(swept.endings)
+      }
+    }
+    const endings: Record<string, ReadonlyArray<Ending.Ending>> = {}
+    for (const [name, all] of Object.entries(seen)) endings[name] = [...all].sort()
+    return { steps, runs, calls: right.labels.size, endings: endings as { [name in N]: ReadonlyArray<Ending.Ending> } }
+  })
+
+/**
+ * A scene with one call that goes by a plan. Its runs come one after another, so that the last script is the run's own.
+ */
+class Faulty<S, N extends string> {
+  readonly prepare: Effect.Effect<S, unknown, Scope.Scope>
+  readonly scene: Sweep.Scene<S, N>
+  /** What was called, by number; calls may come in another order in another run. */
+  readonly labels: Map<number, Set<string>> = new Map()
+  readonly #call: number | undefined
+  readonly #plan: Script.Plan
+  #script: Script.Script | undefined = undefined
+
+  constructor(
+    prepare: (script: Script.Script) => Effect.Effect<S, unknown, Scope.Scope>,
+    scene: Sweep.Scene<S, N>,
+    call: number | undefined,
+    plan: Script.Plan,
+  ) {
+    this.#call = call
+    this.#plan = plan
+    this.prepare = Effect.flatMap(Script.make, (script) => {
+      if (call !== undefined) script.plan(call, plan)
+      this.#script = script
+      return prepare(script)
+    })
+    this.scene = {
+      ...scene,
+      left: (state) => {
+        for (const { label, number } of this.#script?.calls ?? []) {
+          this.labels.set(number, (this.labels.get(number) ?? new Set()).add(label))
+        }
+        return [...this.#script?.left ?? [], ...scene.left?.(state) ?? []]
+      },
+    }
+  }
+
+  /** A failure with the call and its plan added to where it was seen. */
+  located(failed: Sweep.SweepFailed): Sweep.SweepFailed {
+    if (this.#call === undefined) return failed
+    const { label, nth } = this.#script?.calls[this.#call - 1] ?? { label: "not made", nth: 0 }
+    return new Sweep.SweepFailed({
+      point: `${this.#call} ${this.#plan.name}: ${failed.point}`,
+      where: `${failed.where}, call ${this.#call} (${label} ${nth}): ${this.#plan.name}`,
+      why: failed.why,
+      cause: failed.cause,
+    })
+  }
+}

@@ -1,0 +1,317 @@
+/**
+ * Random lives of a pool, judged after every command by a model of plain data: fast-check's commands, run in a world of
+ * their own, with interruptions among what is drawn.
+ *
+ * fast-check is handed in by the caller; nothing of it is imported. It owns each life: its world, its scope, its fibers.
+ */
+import * as Cause from "effect/Cause"
+import * as Data from "effect/Data"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import type * as Fiber from "effect/Fiber"
+import * as Scope from "effect/Scope"
+import type { HandClock } from "./HandClock.ts"
+import { hangs, type Order, World } from "./World.ts"
+
+/** What is used of an arbitrary of fast-check. */
+export interface Arbitrary<T> {
+  generate(random: never, bias: number | undefined): { readonly value: T }
+  map<U>(mapper: (value: T) => U): Arbitrary<U>
+}
+
+/** What is used of fast-check 3 or 4: `import fc from "fast-check"` is one. */
+export interface FastCheck {
+  readonly commands: (arbitraries: never, constraints: never) => unknown
+  readonly property: (arbitrary: never, predicate: never) => unknown
+  readonly check: (property: never, parameters: never) => unknown
+  readonly tuple: (first: never, second: never) => unknown
+  readonly option: (arbitrary: never, constraints: never) => unknown
+  readonly nat: (constraints: { readonly max: number }) => unknown
+}
+
+/**
+ * What a command does its work with. All that is ready has run when one of these returns; time passes by `clock` alone.
+ */
+export interface Stage {
+  readonly clock: HandClock
+  /**
+   * Starts `effect`. Where the command was drawn with an interruption, the fiber is interrupted once it has begun so many
+   * operations, or at once where it waits before that.
+   */
+  readonly start: <A, E>(effect: Effect.Effect<A, E>) => Fiber.Fiber<A, E>
+  /** {@link start} of something that may not wait: how it ended, or a defect where it has not. */
+  readonly now: <A, E>(effect: Effect.Effect<A, E>) => Exit.Exit<A, E>
+  /** {@link now} without the interruption, for what is no operation of the command. */
+  readonly undisturbed: <A, E>(effect: Effect.Effect<A, E>) => Exit.Exit<A, E>
+  /** Runs all that is ready: after whatever was done to a fiber or to the clock by hand. */
+  readonly settle: () => void
+}
+
+/** One step of a life. */
+export interface Command<M, R> {
+  /** What is printed. */
+  readonly name: string
+  /** Whether it makes sense where the model is; always, unless it says so. */
+  readonly when?: ((model: M) => boolean) | undefined
+  /**
+   * Does it to the pool and to the model, and compares; throws, or answers with an effect that fails, where they differ.
+   */
+  readonly run: (model: M, real: R, stage: Stage) => void | Effect.Effect<unknown, unknown>
+}
+
+export interface Life<M, R> {
+  /** What each life begins with; the scope is closed at its end. */
+  readonly prepare: Effect.Effect<R, unknown, Scope.Scope>
+  readonly model: () => M
+  readonly commands: ReadonlyArray<Arbitrary<Command<M, R>>>
+  /** What holds at every moment, looked at after each command. */
+  readonly invariant?: ((model: M, real: R) => void | Effect.Effect<unknown, unknown>) | undefined
+  /** Gives back what the life still holds, and looks at what is left then. */
+  readonly finish?: ((model: M, real: R, stage: Stage) => void | Effect.Effect<unknown, unknown>) | undefined
+}
+
+export interface Options {
+  /** Lives; 100 by default. */
+  readonly runs?: number | undefined
+  /** Commands of a life, at most; 50 by default. */
+  readonly maxCommands?: number | undefined
+  /**
+   * Interruptions are drawn for every second command, at up to so many operations; 0, which is the default, draws none.
+   */
+  readonly maxCut?: number | undefined
+  /** Which ready task is next: the oldest, which is the default, or the newest. */
+  readonly order?: Order | undefined
+  /** A random one by default, which is printed. */
+  readonly seed?: number | undefined
+  /** What a failure printed: that one life is lived again. */
+  readonly replay?: Replay | undefined
+}
+
+/** A life by fast-check's own words for it. */
+export interface Replay {
+  readonly seed: number
+  readonly path: string
+  readonly replayPath: string
+}
+
+export interface Checked {
+  readonly seed: number
+  readonly runs: number
+  /** Commands that ran, and interruptions among them that met a fiber before it had ended. */
+  readonly commands: number
+  readonly cuts: number
+}
+
+/** The pool and the model differ. The life is the shortest that was found, its interruptions where they were drawn. */
+export class ModelFailed extends Data.Error<{
+  readonly why: string
+  readonly life: ReadonlyArray<string>
+  readonly replay: Replay
+  readonly runs: number
+  readonly shrinks: number
+  readonly cause?: Cause.Cause<unknown> | undefined
+}> {
+  readonly _tag = "ModelFailed"
+  override readonly name = "ModelFailed"
+  override get message(): string {
+    return `${this.why} [after ${this.life.join(", ") || "nothing"}; replay ${JSON.stringify(this.replay)}]`
+  }
+}
+
+/**
+ * Lives so many lives and fails with the first that goes wrong, made as short as it can be.
+ *
+ * Shrinking leaves out commands; an interruption is counted in operations of its own command's fiber, so that it stays
+ * where it was when others go. Lives are the same for the same seed.
+ */
+export const check = <M, R>(
+  fastCheck: FastCheck,
+  life: Life<M, R>,
+  options: Options = {},
+): Effect.Effect<Checked, ModelFailed> =>
+  Effect.suspend(() => {
+    const fc = fastCheck as unknown as Used
+    const { maxCommands = 50, maxCut = 0, order = "oldest", replay, runs = 100, seed } = options
+    const tally = { commands: 0, cuts: 0 }
+    let last: Lived<M, R> | undefined
+    const property = fc.property(
+      fc.commands(drawn(fc, life, maxCut), { maxCommands, size: "max", replayPath: replay?.replayPath }),
+      (steps) => {
+        const lived = new Lived(life, order)
+        const right = lived.live(steps)
+        tally.commands += lived.names.length
+        tally.cuts += lived.cuts
+        // Shrinking goes on from a life that failed alone: the last of them is the one that is reported.
+        if (!right) last = lived
+        return right
+      },
+    )
+    const details = fc.check(property, { numRuns: runs, ...replay ?? (seed === undefined ? {} : { seed }) })
+    return last === undefined
+      ? Effect.succeed({ seed: details.seed, runs: details.numRuns, ...tally })
+      : Effect.fail(failure(last, details))
+  })
+
+/** The commands of a life as fast-check draws them, each with an interruption or without. */
+const drawn = <M, R>(fc: Used, life: Life<M, R>, maxCut: number): ReadonlyArray<Arbitrary<Step<M, R>>> => {
+  if (maxCut === 0) return life.commands.map((each) => each.map((command) => new Step(command, undefined)))
+  const cut = fc.option(fc.nat({ max: maxCut }), { nil: undefined, freq: 2 })
+  return life.commands.map((each) => fc.tuple(each, cut).map(([command, at]) => new Step(command, at)))
+}
+
+const failure = <M, R>(lived: Lived<M, R>, details: Details): ModelFailed =>
+  new ModelFailed({
+    why: lived.why,
+    cause: lived.cause,
+    life: lived.names,
+    replay: {
+      seed: details.seed,
+      path: details.counterexamplePath ?? "",
+      replayPath: /replayPath="([^"]*)"/.exec(String(details.counterexample?.[0]))?.[1] ?? "",
+    },
+    runs: details.numRuns,
+    shrinks: details.numShrinks,
+  })
+
+/** What fast-check says of a property. */
+interface Details {
+  readonly numRuns: number
+  readonly numShrinks: number
+  readonly seed: number
+  readonly counterexample: ReadonlyArray<unknown> | null
+  readonly counterexamplePath: string | null
+}
+
+/** {@link FastCheck} as it is called here. */
+interface Used {
+  readonly commands: <T>(arbitraries: ReadonlyArray<Arbitrary<T>>, constraints: object) => Arbitrary<Iterable<T>>
+  readonly property: <T>(arbitrary: Arbitrary<T>, predicate: (value: T) => boolean) => object
+  readonly check: (property: object, parameters: object) => Details
+  readonly tuple: <A, B>(first: Arbitrary<A>, second: Arbitrary<B>) => Arbitrary<readonly [A, B]>
+  readonly option: <T>(arbitrary: Arbitrary<T>, constraints: object) => Arbitrary<T | undefined>
+  readonly nat: (constraints: { readonly max: number }) => Arbitrary<number>
+}
+
+/** A command as it was drawn; a command of fast-check's. */
+class Step<M, R> {
+  readonly #command: Command<M, R>
+  readonly #cut: number | undefined
+
+  constructor(command: Command<M, R>, cut: number | undefined) {
+    this.#command = command
+    this.#cut = cut
+  }
+
+  check(model: M): boolean {
+    return this.#command.when?.(model) ?? true
+  }
+
+  run(_: M, lived: Lived<M, R>): void {
+    lived.step(this.#command, this.#cut)
+  }
+
+  toString(): string {
+    return this.#command.name
+  }
+}
+
+/** One life, while it is lived and afterwards. */
+class Lived<M, R> implements Stage {
+  readonly names: Array<string> = []
+  cuts = 0
+  why = ""
+  cause: Cause.Cause<unknown> | undefined = undefined
+  readonly clock: HandClock
+  readonly #world: World
+  readonly #life: Life<M, R>
+  #model!: M
+  #real!: R
+  #cut: number | undefined = undefined
+
+  constructor(life: Life<M, R>, order: Order) {
+    this.#life = life
+    this.#world = new World(order)
+    this.clock = this.#world.clock
+  }
+
+  /** Whether all of it went right. */
+  live(steps: Iterable<Step<M, R>>): boolean {
+    const scope = Scope.makeUnsafe()
+    const prepared = this.#world.run(Scope.provide(this.#life.prepare, scope))
+    if (Exit.isFailure(prepared)) return this.#wrong("it cannot be prepared", prepared)
+    this.#real = prepared.value
+    this.#model = this.#life.model()
+    for (const step of steps) {
+      if (!step.check(this.#model)) continue
+      step.run(this.#model, this)
+      if (this.cause !== undefined || this.why !== "") return false
+    }
+    return this.#judge("the end is wrong", () => this.#life.finish?.(this.#model, this.#real, this)) &&
+      this.#close(scope)
+  }
+
+  step(command: Command<M, R>, cut: number | undefined): void {
+    const before = this.cuts
+    this.#cut = cut
+    this.names.push(command.name)
+    const right = this.#judge("the command went wrong", () => command.run(this.#model, this.#real, this))
+    this.#cut = undefined
+    if (this.cuts > before) this.names.push(`${this.names.pop()} cut at ${cut}`)
+    if (right) this.#judge("the invariant is broken", () => this.#life.invariant?.(this.#model, this.#real))
+  }
+
+  readonly start = <A, E>(effect: Effect.Effect<A, E>): Fiber.Fiber<A, E> => {
+    const fiber = this.#world.fork(effect)
+    const cut = this.#cut
+    if (cut !== undefined) {
+      while (fiber.pollUnsafe() === undefined && this.#world.stepsOf(fiber) < cut && this.#world.step());
+      if (fiber.pollUnsafe() === undefined) {
+        this.cuts++
+        fiber.interruptUnsafe()
+      }
+    }
+    this.settle()
+    return fiber
+  }
+
+  readonly now = <A, E>(effect: Effect.Effect<A, E>): Exit.Exit<A, E> =>
+    this.start(effect).pollUnsafe() ?? Exit.die(new Error(`it waits, which it may not; ${hangs}`))
+
+  readonly undisturbed = <A, E>(effect: Effect.Effect<A, E>): Exit.Exit<A, E> => {
+    const cut = this.#cut
+    this.#cut = undefined
+    const exit = this.now(effect)
+    this.#cut = cut
+    return exit
+  }
+
+  readonly settle = (): void => {
+    if (!this.#world.settle()) this.#wrong("it never comes to rest", Exit.void)
+  }
+
+  #judge(what: string, does: () => void | Effect.Effect<unknown, unknown>): boolean {
+    const done: Exit.Exit<unknown> = Effect.runSyncExit(Effect.sync(does))
+    const answer = Exit.isSuccess(done) ? done.value : undefined
+    if (Effect.isEffect(answer)) {
+      const exit = this.#world.run(answer as Effect.Effect<unknown, unknown>)
+      return Exit.isFailure(exit) ? this.#wrong(what, exit) : this.why === ""
+    }
+    // A promise would be judged by nobody, and a `false` was meant to say something.
+    if (answer !== undefined) return this.#wrong(`${what}: it answered neither nothing nor an effect`, Exit.void)
+    return Exit.isFailure(done) ? this.#wrong(what, done) : this.why === ""
+  }
+
+  #close(scope: Scope.Closeable): boolean {
+    const closed = this.#world.run(Scope.close(scope, Exit.void))
+    if (Exit.isFailure(closed)) return this.#wrong("closing the scope failed", closed)
+    const [fibers, sleepers] = [this.#world.fibers.size, this.clock.sleeping]
+    if (fibers > 0) return this.#wrong(`fibers are left: ${fibers}`, Exit.void)
+    return sleepers > 0 ? this.#wrong(`sleepers are left: ${sleepers}`, Exit.void) : true
+  }
+
+  #wrong(what: string, exit: Exit.Exit<unknown, unknown>): false {
+    this.cause = Exit.isFailure(exit) ? exit.cause : undefined
+    this.why = this.cause === undefined ? what : `${what}: ${String(Cause.squash(this.cause))}`
+    return false
+  }
+}

@@ -1,0 +1,177 @@
+/** The model runner has to find a difference, make the life short, keep its interruption, and live it again. */
+import { assert, describe, it } from "vitest"
+import fc from "fast-check"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Semaphore from "effect/Semaphore"
+import * as Model from "../../core/testing/Model.ts"
+
+/** Places that are counted; `fault` names what is wrong with them. */
+type Fault = "none" | "gap" | "fifth" | "leak"
+interface Places {
+  free: number
+  taken: number
+}
+const places = 3
+
+const taken = (pool: Places, fault: Fault): Effect.Effect<void, "full"> => {
+  const take = Effect.suspend(() => {
+    if (pool.free === 0) return Effect.fail("full" as const)
+    pool.free--
+    pool.taken++
+    return Effect.void
+  })
+  const back = Effect.sync(() => void pool.free++)
+  // The faulty one says that it will give back one step after it has taken.
+  const used = Effect.andThen(Effect.yieldNow, Effect.yieldNow)
+  if (fault !== "gap") return Effect.acquireUseRelease(take, () => used, () => back)
+  return Effect.andThen(take, Effect.ensuring(used, back))
+}
+
+const life = (fault: Fault): Model.Life<{ held: number; turns: number }, Places> => ({
+  prepare: Effect.sync(() => ({ free: places, taken: 0 })),
+  model: () => ({ held: 0, turns: 0 }),
+  commands: [
+    fc.constant<Model.Command<{ held: number; turns: number }, Places>>({
+      name: "use",
+      run: (_, pool, stage) => {
+        const exit = stage.now(taken(pool, fault))
+        assert.isTrue(Exit.isSuccess(exit) || Exit.hasInterrupts(exit), String(exit))
+      },
+    }),
+    fc.nat({ max: 9 }).map((n) => ({
+      name: `turn(${n})`,
+      when: ({ turns }) => turns < 20,
+      run: (model, pool) => {
+        model.turns++
+        if (fault === "fifth" && pool.taken === 5) pool.free--
+        return Effect.void
+      },
+    })),
+  ],
+  invariant: (_, pool) => assert.strictEqual(pool.free, places),
+  finish: (_, pool) => fault === "leak" && pool.taken > 3 ? Effect.fail("leak") : Effect.void,
+})
+
+const failure = (fault: Fault, options: Model.Options = {}): Model.ModelFailed =>
+  Effect.runSync(
+    Effect.flip(Model.check(fc, life(fault), { runs: 200, maxCommands: 40, maxCut: 30, seed: 7, ...options })),
+  )
+
+describe("a right pool", () => {
+  it("agrees with its model in all lives, and was interrupted in them", () => {
+    const checked = Effect.runSync(Model.check(fc, life("none"), { runs: 50, maxCut: 30, seed: 7 }))
+    assert.deepInclude(checked, { seed: 7, runs: 50 })
+    assert.isAbove(checked.commands, 500)
+    assert.isAbove(checked.cuts, 100)
+  })
+
+  it("is judged by the same lives for the same seed, and by no interruption where none is asked for", () => {
+    const check = (options: Model.Options) => Effect.runSync(Model.check(fc, life("none"), { runs: 20, ...options }))
+    assert.deepStrictEqual(check({ seed: 1, maxCut: 30 }), check({ seed: 1, maxCut: 30 }))
+    assert.notDeepEqual(check({ seed: 1, maxCut: 30 }), check({ seed: 2, maxCut: 30 }))
+    assert.strictEqual(check({ seed: 1 }).cuts, 0)
+  })
+
+  it("of Effect's own agrees, whichever task is next", () => {
+    const semaphores: Model.Life<object, Semaphore.Semaphore> = {
+      prepare: Semaphore.make(2),
+      model: () => ({}),
+      commands: [fc.constant({
+        name: "use",
+        run: (_, semaphore, { now }) => void now(semaphore.withPermits(2)(Effect.yieldNow)),
+      })],
+      finish: (_, semaphore) => semaphore.withPermits(2)(Effect.void),
+    }
+    for (const order of ["oldest", "newest"] as const) {
+      assert.isAbove(Effect.runSync(Model.check(fc, semaphores, { order, maxCut: 12, runs: 30 })).cuts, 50)
+    }
+  })
+})
+
+describe("a life", () => {
+  it("leaves out what makes no sense where its model is", () => {
+    const bounded: Model.Life<{ runs: number }, void> = {
+      prepare: Effect.void,
+      model: () => ({ runs: 0 }),
+      commands: [fc.constant({ name: "once", when: ({ runs }) => runs === 0, run: (model) => void model.runs++ })],
+      invariant: ({ runs }) => assert.isAtMost(runs, 1),
+    }
+    assert.isAtMost(Effect.runSync(Model.check(fc, bounded, { runs: 9 })).commands, 9)
+  })
+
+  it("is lived in the order that was asked for", () => {
+    const raced: Model.Life<object, Array<string>> = {
+      prepare: Effect.sync(() => []),
+      model: () => ({}),
+      commands: [fc.constant({
+        name: "race",
+        run: (_, log, { start }) => {
+          log.length = 0
+          const both = ["a", "b"].map((name) => Effect.sync(() => log.push(name)))
+          start(Effect.all(both, { concurrency: "unbounded" }))
+        },
+      })],
+      invariant: (_, log) => assert.strictEqual(log.join(""), "ab"),
+    }
+    Effect.runSync(Model.check(fc, raced, { order: "oldest", runs: 9 }))
+    assert.deepStrictEqual(Effect.runSync(Effect.flip(Model.check(fc, raced, { order: "newest", runs: 9 }))).life, [
+      "race",
+    ])
+  })
+})
+
+describe("a faulty pool", () => {
+  it("fails with the shortest life, which its seed lives again", () => {
+    const failed = failure("fifth", { maxCut: 0 })
+    assert.deepStrictEqual(failed.life, ["use", "use", "use", "use", "use", "turn(0)"])
+    assert.isAbove(failed.shrinks, 0)
+    assert.include(failed.why, "the invariant is broken: AssertionError")
+    const again = failure("fifth", { maxCut: 0, replay: failed.replay })
+    assert.deepStrictEqual([again.life, again.why, again.runs], [failed.life, failed.why, 1])
+  })
+
+  it("that an interruption alone shows keeps it while all else is shrunk away", () => {
+    const failed = failure("gap")
+    assert.strictEqual(failed.life.length, 1)
+    const [, cut] = /^use cut at (\d+)$/.exec(failed.life[0]!)!
+    // Before that operation nothing is taken, and after the last all is back: only between the two is there a gap.
+    assert.isAbove(Number(cut), 1)
+    assert.include(failed.message, `replay ${JSON.stringify(failed.replay)}`)
+    assert.deepStrictEqual(failure("gap", { replay: failed.replay }).life, failed.life)
+    assert.deepStrictEqual(failure("gap").life, failed.life)
+  })
+
+  it("that is wrong in the end alone is found in the end", () => {
+    const failed = failure("leak", { maxCut: 0 })
+    assert.deepStrictEqual([failed.why, failed.life], ["the end is wrong: leak", ["use", "use", "use", "use"]])
+  })
+
+  it("that leaves a fiber or a sleeper, cannot be prepared, or never comes to rest is found", () => {
+    const why = (
+      run: Model.Command<object, void>["run"],
+      prepare: Model.Life<object, void>["prepare"] = Effect.void,
+    ): string => {
+      const commands = [fc.constant({ name: "it", run })]
+      return Effect.runSync(
+        Effect.flip(Model.check(fc, { prepare, model: () => ({}), commands }, { runs: 9, seed: 1 })),
+      ).why
+    }
+    assert.strictEqual(why((_, __, { start }) => void start(Effect.never)), "fibers are left: 1")
+    assert.strictEqual(
+      why((_, __, { clock, start }) =>
+        void start(Effect.sync(() => void Effect.runFork(clock.sleep(Duration.minutes(1)))))
+      ),
+      "sleepers are left: 1",
+    )
+    assert.match(why((_, __, { now }) => now(Effect.never)), /^the command went wrong: .*it waits, which it may not/)
+    assert.strictEqual(why((_, __, { start }) => void start(Effect.forever(Effect.yieldNow))), "it never comes to rest")
+    assert.strictEqual(why(() => {}, Effect.fail("no")), "it cannot be prepared: no")
+    assert.match(why(() => {}, Effect.addFinalizer(() => Effect.die("no"))), /^closing the scope failed: .*no/)
+    for (const answer of [false, Promise.resolve()]) {
+      assert.match(why((() => answer) as never), /^the command went wrong: it answered neither nothing nor an effect$/)
+    }
+    assert.match(why(() => assert.fail("differs")), /^the command went wrong: AssertionError: differs/)
+  })
+})
