@@ -125,7 +125,10 @@ describe("the extra place of a tenant's control calls", () => {
     const visit = ({ gate, line }: Stage, tenant: string, priority: Priority, held: number) =>
       Effect.scoped(
         Effect.flatMap(line.enter({ tenant, priority }), (permit) =>
-          Effect.andThen(Effect.repeat(Effect.yieldNow, { times: held }), gate.settle(permit, "success"))),
+          Effect.andThen(
+            Effect.replicateEffect(Effect.yieldNow, held, { discard: true }),
+            gate.settle(permit, "success"),
+          )),
       )
     const stage = Effect.gen(function* () {
       const gate = yield* ProviderGate.make({ ...lending, failureThreshold: 9 })
@@ -135,7 +138,7 @@ describe("the extra place of a tenant's control calls", () => {
       const { steps } = Effect.runSync(
         Sweep.on(stage).sweep({
           fibers: (stage) => ({
-            own: visit(stage, "a", "normal", 5),
+            own: visit(stage, "a", "normal", 6),
             lent: visit(stage, "a", "control", 3),
             victim: visit(stage, "a", "control", 1),
             behind: visit(stage, "a", "control", 1),

@@ -1,6 +1,6 @@
 /**
  * The interruption sweep on the runtime's own scheduler, for what a world of its own cannot hold: sockets, workers,
- * promises. An effect is run again and again, interrupted one operation later each time, and checked for what it has
+ * promises. An effect is run again and again, interrupted one continuation later each time, and checked for what it has
  * left open.
  *
  * Continuations are counted in the effect's own fiber. Twice at each: from inside, before it, and one turn of the event
