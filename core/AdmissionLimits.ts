@@ -64,7 +64,7 @@ export class AdmissionLimits {
   lower(next: Partial<Limits>, line: Line): Result.Result<void, InvalidLimits | BelowUse> {
     return Result.map(
       Result.flatMap(this.#decode(next, line.total.reserves), (limits) => {
-        const above = aboveUse(limits, line)
+        const above = aboveUse(limits, line, limits.maxRunning < this.#current.maxRunning)
         return above === undefined ? Result.succeed(limits) : Result.fail(above)
       }),
       (limits) => {
@@ -109,9 +109,9 @@ export class AdmissionLimits {
 const bad = (limit: string, rule: string, value: unknown): Result.Result<never, InvalidLimits> =>
   Result.fail(new InvalidLimits({ system: "Admission", limit, rule, value }))
 
-/** The first use above its new limit. O(records), since it looks at every account. */
-const aboveUse = (limits: Complete, { keys, total, waiting }: Line): BelowUse | undefined => {
-  const above = Ledger.totalAbove(total, limits.maxRunning) ??
+/** The first use above its new limit; of the total only where that falls, as a debt is above the old one. O(records). */
+const aboveUse = (limits: Complete, { keys, total, waiting }: Line, totalFalls: boolean): BelowUse | undefined => {
+  const above = (totalFalls ? Ledger.totalAbove(total, limits.maxRunning) : undefined) ??
     Ledger.firstAbove(pairAccounts(keys), limits.maxPerPair) ??
     Ledger.firstAbove([...keys.providers.values()].map((each) => each.account), limits.maxPerProvider) ??
     Ledger.firstAbove([...keys.tenants.values()].map((each) => each.account), limits.maxPerTenant)

@@ -256,6 +256,16 @@ describe("withhold", () => {
       yield* Books.whole(admission)
     }))
 
+  it.effect("AD-27 AD-28: with a debt leaves all but the total to be lowered", () =>
+    Effect.gen(function* () {
+      const admission = yield* Admission.make({ maxRunning: 4, maxPerTenant: 4 })
+      yield* admission.enter({ tenant: "a", cost: 3 })
+      yield* admission.withhold(2)
+      yield* admission.lower({ maxPerTenant: 3, maxQueued: 5 })
+      assert.deepInclude((yield* admission.snapshot).limits, { maxRunning: 4, maxPerTenant: 3, maxQueued: 5 })
+      assert.deepInclude(yield* Effect.flip(admission.lower({ maxRunning: 3 })), { _tag: "BelowUse", account: "total" })
+    }))
+
   it.effect("AD-28: that comes while a large one has units set aside lets the others have them", () =>
     Effect.gen(function* () {
       const admission = yield* Admission.make({ maxRunning: 4, maxBypass: 0 })

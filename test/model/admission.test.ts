@@ -266,10 +266,10 @@ const lower = (limit: "maxRunning" | "maxPerTenant" | "maxPerProvider" | "maxQue
       maxPerProvider: busiest("provider", providers),
       maxQueued: model.waiting.length,
     }[limit]
-    // A limit only falls, and a cap that is named stays within the total; in debt the total itself is below its use.
+    // A limit only falls, and a cap that is named stays within the total. In debt it may stay what it is.
     const most = limit === "maxQueued" ? now.maxQueued : Math.min(now[limit], now.maxRunning)
-    const debt = model.free < 0
-    const expected = to > most ? "InvalidLimits" : to < use || debt ? "BelowUse" : "granted"
+    const falls = to < now[limit]
+    const expected = to > most ? "InvalidLimits" : falls && to < use ? "BelowUse" : "granted"
     assert.strictEqual(tagOf(undisturbed(real.admission.lower({ [limit]: to }))), expected)
     if (expected === "granted") model.limits = { ...now, [limit]: to }
   },
