@@ -7,7 +7,10 @@ export const read = (path: string): string => readFileSync(Runtime.root + path, 
 
 export const readme: string = read("README.md")
 
-const sources = readdirSync(`${Runtime.root}core`).filter((name) => name.endsWith(".ts")).map((name) => `core/${name}`)
+/** The files of the core that users see: its nouns and those of HTTP. */
+export const sources: readonly string[] = ["core", "core/http"].flatMap((folder) =>
+  readdirSync(Runtime.root + folder).filter((name) => name.endsWith(".ts")).map((name) => `${folder}/${name}`)
+)
 
 /** Every block of README and of the doc comments of the core. */
 export const blocks: readonly Markdown.Block[] = [
