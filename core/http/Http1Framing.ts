@@ -21,7 +21,7 @@ export interface Framing {
   readonly body: "length" | "chunked" | "switch"
   /** Bytes of the body where it has a length: 0 where there can be none, infinite where it ends with the connection. */
   readonly length: number
-  /** Whether the peer keeps the connection for another exchange. */
+  /** Whether the peer keeps the connection for another exchange, where the end of the body is not its end. */
   readonly persists: boolean
 }
 
@@ -41,8 +41,7 @@ export const framingOf = (head: ResponseHead, asked: Asked): Framing | Rule => {
   const isEmpty = isBare || status === 304 || asked.isHead
   const isChunked = !isEmpty && signs.codings > 0
   const length = isEmpty ? 0 : signs.lengths > 0 ? Number(signs.length) : Infinity
-  const persists = (isChunked || length < Infinity) && isKept(signs.options, version)
-  return { body: isChunked ? "chunked" : "length", length, persists }
+  return { body: isChunked ? "chunked" : "length", length, persists: isKept(signs.options, version) }
 }
 
 /** What the fields that frame a message say: of lengths and codings how many there are, and the last one. */

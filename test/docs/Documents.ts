@@ -7,7 +7,8 @@ export const read = (path: string): string => readFileSync(Runtime.root + path, 
 
 export const readme: string = read("README.md")
 
-const sources = ["core", "core/testing"].flatMap((folder) =>
+/** The files of the core that users see: its nouns, those of HTTP and those of tests. */
+export const sources: readonly string[] = ["core", "core/http", "core/testing"].flatMap((folder) =>
   readdirSync(Runtime.root + folder).filter((name) => name.endsWith(".ts")).map((name) => `${folder}/${name}`)
 )
 

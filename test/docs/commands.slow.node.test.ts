@@ -109,6 +109,9 @@ const tests: readonly (readonly [commands: readonly string[], run: () => Promise
   [["npm run bench", that("npm run bench -- ")], async () => {
     expect(await Shell.run(that("npm run bench -- "))).toMatch(/^3 of 3 reached/m)
   }],
+  [["npm run fuzz", that("npm run fuzz -- ")], async () => {
+    expect(await Shell.run(that("npm run fuzz -- "))).toMatch(/^fuzz: every law held$/m)
+  }],
 ]
 
 describe("README's commands", () => {

@@ -16,6 +16,7 @@ import { decode, type Options } from "../../core/AdmissionOptions.ts"
 import * as Deadline from "../../core/Deadline.ts"
 import * as ProviderGate from "../../core/ProviderGate.ts"
 import * as ProviderGates from "../../core/ProviderGates.ts"
+import * as Lab from "../support/http/Lab.ts"
 import * as Runtime from "../support/Runtime.ts"
 import * as Documents from "./Documents.ts"
 import * as Markdown from "./Markdown.ts"
@@ -485,6 +486,30 @@ const answers: Readonly<Record<string, Effect.Effect<string, unknown, Scope.Scop
       expect([...(yield* gates.snapshotAll).keys()]).toEqual(["mail"])
       return found
     }),
+    "a peer breaks a rule of HTTP/1.1": Effect.sync(() => {
+      const connection = Lab.asked()
+      const [failed, retired] = connection.receive(Lab.bytes("HTTP/1.1 200 OK\nx: y\r\n\r\n"))
+      expect([retired?._tag, connection.receive(Lab.bytes("more"))]).toEqual(["Retired", []])
+      return failed?._tag === "Failed" ? failed.error._tag : "nothing"
+    }),
+    "a connection ends inside a response": Effect.sync(() => {
+      const ends = (["ended", "reset"] as const).map((how) => {
+        const connection = Lab.asked()
+        connection.receive(Lab.bytes("HTTP/1.1 200 OK\r\ncontent-length: 5\r\n\r\nhel"))
+        const [failed] = connection.closed(how)
+        expect(failed).toMatchObject({ error: { how, part: "body", received: 3, expected: 5 } })
+        return failed?._tag === "Failed" ? failed.error._tag : "nothing"
+      })
+      return [...new Set(ends)].join()
+    }),
+    "an upload goes on behind the end of its exchange": Effect.suspend(() => {
+      const connection = Lab.asked({ ...Lab.get, method: "POST", body: { bytes: 2 } })
+      connection.upload(1, Lab.bytes("ab"))
+      connection.takeOutput()
+      const late = tag(Effect.fromResult(connection.upload(1, Lab.bytes("c"))))
+      expect(connection.takeOutput()).toEqual([])
+      return late
+    }),
   }
 })()
 
@@ -502,10 +527,7 @@ describe("the table of errors", () => {
   }
 
   it("has every error that the core exports", () => {
-    const files = readdirSync(`${Runtime.root}core`).filter((name) => name.endsWith(".ts")).map((name) =>
-      read(`core/${name}`)
-    )
-    const classes = files.flatMap((text) =>
+    const classes = Documents.sources.map(read).flatMap((text) =>
       [...text.matchAll(/export class (\w+) extends Refusal /g)].map((one) => one[1]!)
     )
     const told = new Set(rows("Errors and misuse").flatMap(([, answer = ""]) => Markdown.spans(answer)))

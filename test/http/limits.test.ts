@@ -1,7 +1,10 @@
 /** Limits: checked at the door, exact to the byte, and what they bound: memory, and work on what carries nothing. */
 import { assert, describe, it } from "vitest"
 import * as Result from "effect/Result"
+import { readFileSync } from "node:fs"
+import { latin1 as platform } from "../../adapters/shared/Latin1.ts"
 import * as Http1 from "../../core/http/Http1.ts"
+import * as Latin1 from "../../core/http/Latin1.ts"
 import * as Lab from "../support/http/Lab.ts"
 import { limits } from "../support/http/Reference.ts"
 
@@ -103,6 +106,22 @@ describe("a limit is kept to the byte, however the bytes are cut", () => {
     assert.strictEqual(both(chunks(`${"1\r\nx\r\n".repeat(5_000)}0\r\n\r\n`), { maxChunkOverheadBytes: 1 }), undefined)
   })
 
+  it("chunk-overhead: to the byte, with two for each byte of a chunk, nothing saved up, and anew for every body", () => {
+    const heavy = `1;${"e".repeat(60)}\r\nx\r\n`
+    const of = (maxChunkOverheadBytes: number, body: string) =>
+      both(chunks(`${body}0\r\n\r\n`), { maxChunkOverheadBytes })
+    assert.deepStrictEqual([of(96, heavy + heavy), of(95, heavy + heavy)], [undefined, "chunk-overhead body 130 95"])
+    const two = heavy.replace("1;", "2;").replace("x", "xy")
+    assert.deepStrictEqual([of(46, two), of(45, two)], [undefined, "chunk-overhead body 63 45"])
+    const large = `3e8\r\n${"y".repeat(1_000)}\r\n`
+    assert.deepStrictEqual([of(48, large + heavy), of(47, large + heavy)], [undefined, "chunk-overhead body 1070 47"])
+    const connection = Lab.asked(get, { maxChunkOverheadBytes: 60 })
+    for (let i = 0; i < 3; i++) {
+      assert.strictEqual(Lab.told(connection.receive(Lab.bytes(chunks(`${heavy}0\r\n\r\n`)))).at(-1), "end")
+      connection.trySend(get)
+    }
+  })
+
   it("chunk-overhead: bodies that are nearly all extensions end early by default", () => {
     const heavy = `1;${"e".repeat(250)}\r\nx\r\n`
     const rule = broken(chunks(heavy.repeat(1_000)))
@@ -164,4 +183,34 @@ describe("of a peer that drips, nothing grows beyond the limits", () => {
     Lab.asked().receive(chunked)
     assert.deepStrictEqual(chunked, before)
   })
+})
+
+describe("what a connection is made of", () => {
+  it("the core's own decoder reads as the platform's does, at any length", () => {
+    const bytes = Uint8Array.from({ length: 9_000 }, (_, i) => (i * 7919) % 256)
+    for (const [start, end] of [[0, 0], [3, 4], [0, 4_095], [0, 4_096], [1, 4_098], [0, 8_192], [5, 9_000]] as const) {
+      assert.strictEqual(Latin1.portable(bytes, start, end), Buffer.from(bytes).toString("latin1", start, end))
+      assert.strictEqual(platform(bytes, start, end), Latin1.portable(bytes, start, end))
+    }
+  })
+
+  it("output of all sizes stands by itself, whatever comes after it", () => {
+    const engine = Result.getOrThrow(Http1.make())
+    const outputs: Array<readonly [Uint8Array, string]> = []
+    for (let i = 0; i < 1_200; i++) {
+      const connection = engine.open()
+      const path = `/${"p".repeat(i % 1_100)}${i}`
+      connection.trySend({ ...get, path })
+      outputs.push([connection.takeOutput()[0]!, `GET ${path} HTTP/1.1\r\nhost: example.com\r\n\r\n`])
+    }
+    for (const [bytes, expected] of outputs) assert.strictEqual(Lab.text(bytes), expected)
+  })
+})
+
+it("SECURITY tells the limits as they are", () => {
+  const text = readFileSync(new URL("../../SECURITY.md", import.meta.url), "utf8")
+  const told = [...text.matchAll(/^\| `(max\w+)` \| ([\d,]+) \|/gm)].map((
+    [, name, value],
+  ) => [name, Number(value!.replaceAll(",", ""))])
+  assert.deepStrictEqual(told.toSorted(), Object.entries(limits).toSorted())
 })
