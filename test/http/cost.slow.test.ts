@@ -41,15 +41,16 @@ const millis = (bytes: Uint8Array, size: number): number => {
   return least
 }
 
-describe("eight times the bytes take at most twenty times the time", () => {
+/** Linear work takes 16 times the time, and reading everything anew with each piece 256 times; a busy machine is in between. */
+describe("sixteen times the bytes take at most eighty times the time", () => {
   for (const [title, input] of Object.entries(inputs)) {
     for (const [how, size] of [["byte by byte", 1], ["in one piece", Infinity]] as const) {
       it(`${title}, ${how}`, { timeout: 30_000 }, () => {
-        const [few, many] = [Lab.bytes(input(40_000)), Lab.bytes(input(320_000))]
+        const [few, many] = [Lab.bytes(input(20_000)), Lab.bytes(input(320_000))]
         millis(few, size)
         // Below a tenth of a millisecond the clock says more than the work does.
         const [short, long] = [Math.max(0.1, millis(few, size)), millis(many, size)]
-        assert.isAtMost(long / short, 20, `${short.toFixed(2)} ms and ${long.toFixed(2)} ms`)
+        assert.isAtMost(long / short, 80, `${short.toFixed(2)} ms and ${long.toFixed(2)} ms`)
       })
     }
   }
