@@ -13,7 +13,7 @@ import { invalid } from "./HttpRules.ts"
 
 const noEvents: ReadonlyArray<Event> = Object.freeze([])
 const noFields: Fields = Object.freeze([])
-const noOutput: ReadonlyArray<Uint8Array> = Object.freeze([])
+const noOutput: Array<Uint8Array> = []
 
 export class Http1Connection implements EngineConnection {
   readonly #reader: ResponseReader
@@ -114,8 +114,9 @@ export class Http1Connection implements EngineConnection {
     return output
   }
 
-  #write(output: ReadonlyArray<Uint8Array>): void {
-    this.#output = this.#output === noOutput ? output : [...this.#output, ...output]
+  #write(output: Array<Uint8Array>): void {
+    if (this.#output === noOutput) this.#output = output
+    else this.#output.push(...output)
   }
 
   /** The exchange, as long as its request can go on. */

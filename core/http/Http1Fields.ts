@@ -27,18 +27,21 @@ export const askingOf = (
   texts: Array<string>,
 ): Asking | InvalidRequest => {
   const asking: Asking = { host: undefined, offers: [], options: [] }
-  const { offers, options } = asking
+  const { options } = asking
+  const needed: Array<string> = []
   for (const [name, value] of fields) {
     const wrong = wrongField(name, value)
     if (wrong !== undefined) return wrong
     const lower = name.toLowerCase()
     const rule = steered(asking, lower, value, length, body !== undefined)
     if (rule !== undefined) return invalid(lower, rule)
+    // RFC 9110, 7.8 and 10.1.4: these are for the next one on the way alone, which the connection has to say.
+    if (lower === "upgrade" || lower === "te") needed.push(lower)
     if (lower !== "host" && lower !== "content-length") texts.push(name, ": ", value, "\r\n")
   }
   const fits = options.every((option) => isToken(option) && !kept.includes(option)) &&
-    (offers.length === 0 || options.includes("upgrade"))
-  return fits ? asking : invalid("connection", `tokens, upgrade if there is one, and not ${kept}`)
+    needed.every((option) => options.includes(option))
+  return fits ? asking : invalid("connection", `tokens, upgrade and te where there is such a field, and not ${kept}`)
 }
 
 /** Takes what a field asks for; the rule that it breaks. */

@@ -19,7 +19,7 @@ export interface Course extends Asked {
   left: number | undefined
   isSent: boolean
   /** The head, and the body where it was all there. */
-  readonly output: ReadonlyArray<Uint8Array>
+  readonly output: Array<Uint8Array>
 }
 
 export interface Manner {
@@ -80,7 +80,7 @@ const absolute = ({ authority, path, scheme }: HttpRequest): string =>
 const expectsBody = /^(?:POST|PUT|PATCH)$/
 
 /** Bytes of an upload as one chunk; at least one of them, since a chunk of none would be the end. */
-export const encodeChunk = (slab: Slab, bytes: Uint8Array): ReadonlyArray<Uint8Array> => {
+export const encodeChunk = (slab: Slab, bytes: Uint8Array): Array<Uint8Array> => {
   const parts = [slab.texts([bytes.length.toString(16), "\r\n"]), bytes, slab.texts(["\r\n"])]
   return bytes.length > together ? parts : [slab.join(parts)]
 }

@@ -106,7 +106,7 @@ export class ResponseReader implements BodySink {
       }
       return next
     }
-    const to = Math.min(bytes.length, from + this.#length - this.#received)
+    const to = Math.min(bytes.length, from + (this.#length - this.#received))
     this.data(from === 0 && to === bytes.length ? bytes : bytes.subarray(from, to))
     if (this.#received === this.#length) this.#end(noFields)
     return to

@@ -108,46 +108,34 @@ const requestCase = (chance: Chance): RequestCase => {
   const piece = (): string =>
     chance.yes(0.5) ? chance.pick(Corpus.pieces) : chance.pick(["a", "b", "/", "\u010a", "\u2028"])
   const near = (right: string): string => {
-    if (chance.yes(0.85)) return right
+    if (chance.yes(0.95)) return right
     const at = chance.whole(0, right.length)
     return right.slice(0, at) + piece() + right.slice(at)
   }
-  const field = (): readonly [string, string] => [
-    near(
-      chance.pick([
-        "X",
-        "accept",
-        "Host",
-        "content-length",
-        "Connection",
-        "upgrade",
-        "te",
-        "expect",
-        "transfer-encoding",
-      ]),
-    ),
-    near(chance.pick(["", "1", "3", "example.com", "close", "upgrade", "trailers", "100-continue", "a b"])),
-  ]
-  const fields = (most: number) => Array.from({ length: chance.whole(0, most) }, field)
+  const fields = (most: number) =>
+    Array.from({ length: chance.whole(0, most) }, () => {
+      const [name, value] = chance.pick(Corpus.fields)
+      return [near(name), near(value)] as const
+    })
+  const method = chance.pick(["GET", "GET", "POST", "HEAD", "OPTIONS", "CONNECT", "TRACE", "X"])
   const body = Array.from(
     { length: chance.whole(0, 3) },
     () => chance.pick(["", "a", "bc", "\r\n0\r\n\r\n", "d".repeat(300)]),
   )
   const bytes = body.join("").length
+  const isUpload = !/^(CONNECT|TRACE)$/.test(method) && (bytes > 0 || chance.yes(0.5))
   return {
     kind: "request",
     request: {
-      method: near(chance.pick(["GET", "POST", "HEAD", "OPTIONS", "CONNECT", "TRACE", "x"])),
-      scheme: chance.pick(["http", "http", "https"]),
-      authority: near(chance.pick(["example.com", "example.com:443", "[::1]:80"])),
-      path: near(chance.pick(["/", "/a?b=%20", "*", ""])),
+      method: near(method),
+      scheme: chance.pick(["http", "http", "http", "https"]),
+      authority: near(chance.pick(method === "CONNECT" ? ["example.com:443"] : ["example.com", "h:443", "[::1]:80"])),
+      path: near(method === "CONNECT" ? "" : chance.pick(["/", "/a?b=%20", method === "OPTIONS" ? "*" : "/x"])),
       fields: fields(3),
-      ...(bytes === 0 && chance.yes(0.5)
-        ? {}
-        : { body: { bytes: chance.pick([undefined, undefined, bytes, bytes + 1]) } }),
+      ...(isUpload && { body: { bytes: chance.pick([undefined, undefined, bytes, bytes + 1]) } }),
     },
     proxied: chance.yes(0.2),
-    body,
+    body: isUpload ? body : [],
     trailers: fields(2),
   }
 }

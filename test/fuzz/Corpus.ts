@@ -13,6 +13,22 @@ export const requests: ReadonlyArray<HttpRequest> = [
   { ...get, method: "POST", body: { bytes: 3 } },
 ]
 
+/** Fields of requests; some of them are refused by themselves, some with others. */
+export const fields: ReadonlyArray<readonly [string, string]> = [
+  ["X", ""],
+  ["accept", "*/*"],
+  ["X-Y", "a b"],
+  ["x", "\xe9"],
+  ["Host", "example.com"],
+  ["Connection", "close"],
+  ["connection", "Upgrade, te"],
+  ["upgrade", "websocket"],
+  ["te", "trailers"],
+  ["content-length", "3"],
+  ["expect", "100-continue"],
+  ["transfer-encoding", "chunked"],
+]
+
 const message = (status: string, lines: ReadonlyArray<string>, body = ""): string =>
   [`HTTP/1.1 ${status}`, ...lines, "", body].join("\r\n")
 const chunked = "Transfer-Encoding: chunked"
@@ -25,6 +41,8 @@ export const responses: ReadonlyArray<string> = [
   message("200 OK", [chunked], "5\r\nhello\r\n6\r\n world\r\n0\r\n\r\n"),
   message("200 OK", [chunked], '1;ext="a;b";c\r\nx\r\n00A \t;y\r\n0123456789\r\n0;z\r\nX-Sum: 1\r\nX-Sum:\t2 \r\n\r\n'),
   message("200 OK", [chunked], `${"1\r\nx\r\n".repeat(40)}0\r\n\r\n`),
+  message("200 OK", [chunked], `${`1;${"e".repeat(20)}\r\nx\r\n`.repeat(3)}0\r\nx: ${"y".repeat(20)}\r\n\r\n`),
+  message("200 OK", ["x: 1", `y: ${"2".repeat(40)}`, `z: ${"3".repeat(40)}`, "content-length: 1"], "x"),
   message("200 OK", [chunked], `258\r\n${"y".repeat(600)}\r\n3\r\nabc\r\n258\r\n${"z".repeat(600)}\r\n0\r\n\r\n`),
   message("100 Continue", []) + message("200 OK", ["Content-Length: 1"], "x"),
   message("103 Early Hints", ["Link: </a>"]) + message("102", []) + message("204 No Content", []),

@@ -82,12 +82,12 @@ describe("beside other clients", () => {
     // A blank before an extension is within the grammar (RFC 9112, 7.1.1).
     [Corpus.responses[5]!]: { "node:http": refused, undici: refused },
     // undici wants no 100 that it did not ask for; RFC 9110, 15.2, has a client take it.
-    [Corpus.responses[8]!]: { undici: refused },
+    [Corpus.responses[10]!]: { undici: refused },
     // Nobody offered a switch.
-    [Corpus.responses[13]!]: { "node:http": "switched" },
-    [Corpus.responses[14]!]: { "node:http": "switched" },
+    [Corpus.responses[15]!]: { "node:http": "switched" },
+    [Corpus.responses[16]!]: { "node:http": "switched" },
     // One byte behind the end: too late for a response that was whole.
-    [Corpus.responses[16]!]: { "node:http": refused },
+    [Corpus.responses[18]!]: { "node:http": refused },
   }
 
   for (const response of Corpus.responses) {

@@ -50,6 +50,11 @@ describe("a request", () => {
     assert.include(Lab.text(...connection.takeOutput()), "\r\nx: \x80\xff\t!\r\n")
   })
 
+  it("may say what the next one on the way is asked for, where its connection names it", () => {
+    const fields = [["te", "trailers"], ["Connection", "TE, keep-alive"]] as const
+    assert.include(sent({ ...get, fields }), "\r\nte: trailers\r\nConnection: TE, keep-alive\r\n")
+  })
+
   it("may have a method of its own, and an empty value", () => {
     assert.strictEqual(
       sent({ ...get, method: "M-SEARCH", fields: [["x", ""]] }),
@@ -217,7 +222,8 @@ const rows: ReadonlyArray<readonly [title: string, request: object, field: strin
   ["an upgrade that is not named", { fields: [["upgrade", "websocket"]] }, "connection"],
   ["an expectation without a body", { fields: [["expect", "100-continue"]] }, "expect"],
   ["an expectation that is unknown", { body: { bytes: 1 }, fields: [["expect", "x"]] }, "expect"],
-  ["a coding that is asked for", { fields: [["te", "gzip"]] }, "te"],
+  ["a coding that is asked for", { fields: [["te", "gzip"], ["connection", "te"]] }, "te"],
+  ["trailers that are not named", { fields: [["te", "trailers"]] }, "connection"],
   ["a method that is no text", { method: 5 }, "request"],
 ]
 
