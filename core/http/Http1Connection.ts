@@ -33,6 +33,12 @@ export class Http1Connection implements EngineConnection {
     return this.isRetired || this.#course !== undefined ? 0 : 1
   }
 
+  // One that is gone and cut nothing had ended.
+  isSent(exchange: Exchange): boolean {
+    const course = this.#course
+    return course?.exchange === exchange ? course.isSent : exchange > 0 && exchange <= this.#last
+  }
+
   get retainedBytes(): number {
     return this.#reader.retainedBytes
   }

@@ -39,6 +39,7 @@ describe("a fault is found that is planted:", () => {
           get retainedBytes() {
             return own.retainedBytes
           },
+          isSent: (exchange) => own.isSent(exchange),
           trySend: (request) => own.trySend(request),
           upload: (exchange, bytes) => own.upload(exchange, bytes),
           finish: (exchange, trailers) => own.finish(exchange, trailers),
