@@ -1,5 +1,6 @@
 /** Frames of HTTP/2 by number (RFC 9113, 6), and the codes that a broken rule is answered with. Owns nothing. */
-import type { FramePart, Rule } from "./HttpFault.ts"
+import type { FramePart } from "./Http2Fault.ts"
+import type { Rule } from "./HttpFault.ts"
 
 export const Type = {
   data: 0,

@@ -4,7 +4,8 @@
  */
 import { Carry } from "./Carry.ts"
 import { Flag, partOf, Type, uint31, uint32 } from "./Http2Frames.ts"
-import type { FramePart, Rule } from "./HttpFault.ts"
+import type { FramePart } from "./Http2Fault.ts"
+import type { Rule } from "./HttpFault.ts"
 
 /** Who is told of frames; each may answer with the rule of the connection that the frame breaks. */
 export interface FrameSink {
