@@ -16,11 +16,15 @@ const decoder = (tableBytes = 4_096): HpackDecoder => new HpackDecoder(tableByte
 /** The fields of a block, or the rule that it breaks. */
 const read = (from: HpackDecoder, bytes: Uint8Array): ReadonlyArray<string> | string => {
   const fields: Array<string> = []
-  const rule = from.decode(bytes, 0, bytes.length, { add: ({ field: [name, value] }) => void fields.push(`${name}: ${value}`) })
+  const rule = from.decode(bytes, 0, bytes.length, {
+    add: ({ field: [name, value] }) => void fields.push(`${name}: ${value}`),
+  })
   return rule ?? fields
 }
 
-const target = (authority: string): ReadonlyArray<string> => [":method: GET", ":scheme: http", ":path: /", `:authority: ${authority}`]
+const target = (
+  authority: string,
+): ReadonlyArray<string> => [":method: GET", ":scheme: http", ":path: /", `:authority: ${authority}`]
 const cookie = "set-cookie: foo=ASDJKHQKBZXOQWEOPIUAXQWEOIU; max-age=3600; version=1"
 const first = ["cache-control: private", "date: Mon, 21 Oct 2013 20:13:21 GMT", "location: https://www.example.com"]
 
@@ -113,7 +117,9 @@ describe("of RFC 7541, appendix C,", () => {
   }
 
   it("every code of the table goes both ways", () => {
-    for (const [text, code] of [["www.example.com", "f1e3c2e5f23a6ba0ab90f4ff"], ["no-cache", "a8eb10649cbf"]] as const) {
+    for (
+      const [text, code] of [["www.example.com", "f1e3c2e5f23a6ba0ab90f4ff"], ["no-cache", "a8eb10649cbf"]] as const
+    ) {
       const into = new Uint8Array(64)
       assert.deepStrictEqual(into.slice(0, Huffman.encode(text, into, 0)), hex(code))
     }
@@ -245,7 +251,10 @@ describe("the encoder", () => {
 
   it("writes what the decoder reads, whatever the fields and the sizes of the table are", () => {
     const byte = fc.integer({ min: 0, max: 255 }).map((code) => String.fromCharCode(code))
-    const text = fc.oneof(fc.string({ unit: byte, maxLength: 30 }), fc.constantFrom("gzip, deflate", "200", "/", "x".repeat(300)))
+    const text = fc.oneof(
+      fc.string({ unit: byte, maxLength: 30 }),
+      fc.constantFrom("gzip, deflate", "200", "/", "x".repeat(300)),
+    )
     const name = fc.oneof(fc.constantFrom("accept", ":path", "user-agent", "te", "cookie", "x-own"), text)
     const step = fc.oneof(fc.array(fc.tuple(name, text), { maxLength: 6 }), fc.integer({ min: 0, max: 6_000 }))
     fc.assert(

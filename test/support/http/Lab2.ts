@@ -158,9 +158,7 @@ export class Written {
         const fields: Array<string> = []
         const add = ({ field: [name, value] }: { readonly field: readonly [string, string] }) =>
           void fields.push(`${name}=${value}`)
-        const rule = (flags & endHeaders) === 0
-          ? "goes on"
-          : this.#decoder.decode(payload, 0, payload.length, { add })
+        const rule = (flags & endHeaders) === 0 ? "goes on" : this.#decoder.decode(payload, 0, payload.length, { add })
         return `headers ${stream} ${rule ?? fields.join(" ")}${end}`
       }
       case Type.settings:
