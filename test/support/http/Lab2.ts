@@ -1,7 +1,7 @@
 /** The HTTP/2 engine at a bench: frames in, what it says as short lines out, and its output as frames. */
 import * as Result from "effect/Result"
 import { HpackDecoder } from "../../../core/http/HpackDecoder.ts"
-import type { EngineConnection, Event, Exchange } from "../../../core/http/HttpEngine.ts"
+import type { EngineConnection, Event, Exchange, HttpEngine } from "../../../core/http/HttpEngine.ts"
 import * as Http2 from "../../../core/http/Http2.ts"
 import type { Fields, HttpRequest } from "../../../core/http/HttpMessage.ts"
 import * as Latin1 from "../../../core/http/Latin1.ts"
@@ -87,9 +87,11 @@ export const goAway = (last: number, code: number, debug = ""): Uint8Array =>
 
 export const get: HttpRequest = { method: "GET", scheme: "https", authority: "example.com", path: "/", fields: [] }
 
+export const engine = (options: Http2.Options = {}): HttpEngine => Result.getOrThrow(Http2.make(options))
+
 /** A connection whose peer has said what it settles on, and whose output so far is taken. */
 export const open = (options: Http2.Options = {}, first: Uint8Array = settings()): EngineConnection => {
-  const connection = Result.getOrThrow(Http2.make(options)).open()
+  const connection = engine(options).open()
   connection.receive(first)
   connection.takeOutput()
   return connection
