@@ -81,6 +81,7 @@ const ranks: Architecture.Ranks = {
   "core/http/HpackEncoder.ts": 5.2,
   "core/http/Http2Fault.ts": 4.9,
   "core/http/Http2Frames.ts": 5.1,
+  "core/http/Http2Limits.ts": 5.2,
   "core/http/Http2Window.ts": 5.2,
   "core/http/Http2Output.ts": 5.2,
   "core/http/Http2Settings.ts": 5.2,

@@ -105,7 +105,8 @@ export class HpackEncoder {
       this.#at = Huffman.encode(text, this.#room, this.#at)
     } else {
       this.#integer(0, 0x7f, text.length)
-      this.#at = Latin1.write(text, this.#room, this.#at)
+      Latin1.write(text, this.#room, this.#at)
+      this.#at += text.length
     }
   }
 

@@ -43,7 +43,7 @@ export class Block implements FieldSink {
     const { maxFields, maxHeadBytes, maxTrailerBytes } = this.#limits
     this.#bytes += entry.size
     const isHead = this.#kind === "head"
-    if (this.#bytes > (isHead ? maxHeadBytes : maxTrailerBytes)) this.rule = isHead ? "head-bytes" : "trailer-bytes"
+    if (this.#bytes > (isHead ? maxHeadBytes : maxTrailerBytes)) this.rule = isHead ? "head-bytes" : "trailers-bytes"
     else this.rule = entry.rule ?? this.#judge(entry)
     if (this.rule !== undefined || entry.role === "status") return
     if (this.fields.push(entry.field) > maxFields) this.rule = "fields"

@@ -114,11 +114,7 @@ export class Http2Connection implements EngineConnection {
 
   finish(exchange: Exchange, trailers: Fields = noFields): Result.Result<void, ExchangeOver | InvalidRequest> {
     const stream = this.#sending(exchange)
-    if (stream === undefined) {
-      return this.isSent(exchange) && trailers.length === 0
-        ? Result.succeed(undefined)
-        : Result.fail(new ExchangeOver({ exchange }))
-    }
+    if (stream === undefined) return Result.fail(new ExchangeOver({ exchange }))
     if (stream.left !== undefined) {
       return Result.fail(invalid("body", `whole, and ${stream.left} bytes of its length are left`, 0))
     }

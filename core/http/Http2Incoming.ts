@@ -41,7 +41,7 @@ export interface Shared {
 
 const limited: Readonly<Partial<Record<Rule, keyof IncomingLimits>>> = {
   "head-bytes": "maxHeadBytes",
-  "trailer-bytes": "maxTrailerBytes",
+  "trailers-bytes": "maxTrailerBytes",
   "block-bytes": "maxHeadBytes",
   fields: "maxFields",
   informational: "maxInformational",

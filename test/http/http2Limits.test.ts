@@ -69,10 +69,10 @@ describe("a limit of a message fails its stream behind the last that is within i
     )
   })
 
-  it("trailer-bytes", () => {
+  it("trailers-bytes", () => {
     const options = { maxTrailerBytes: 100 }
     assert.isUndefined(fails(options, response(1, 200), headers(1, [field(100)], endStream)))
-    assert.strictEqual(fails(options, response(1, 200), headers(1, [field(101)], endStream)), "trailer-bytes 100")
+    assert.strictEqual(fails(options, response(1, 200), headers(1, [field(101)], endStream)), "trailers-bytes 100")
   })
 
   it("informational", () => {

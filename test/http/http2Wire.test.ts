@@ -132,6 +132,16 @@ describe("ends are told apart", () => {
       assert.deepStrictEqual([busy.body, (await driver.ask(get("/hints"))).body], ["busy", "ok"])
     }))
 
+  it("a body that ends short of its length is no whole one", () =>
+    using(async (driver) => {
+      assert.deepInclude(await failure(driver, "/short"), {
+        _tag: "ProtocolFault",
+        rule: "body-length",
+        scope: "stream",
+      })
+      assert.strictEqual((await driver.ask(get("/busy"))).body, "busy")
+    }))
+
   it("the end of the connection inside of a body cuts it, where node:http2 says that it is whole", () =>
     using(async (driver) => {
       const error = await failure(driver, "/cut")

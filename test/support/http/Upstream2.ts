@@ -34,6 +34,11 @@ const answers: Readonly<Record<string, Answer>> = {
   },
   "/reset": (stream) => {
     stream.respond({ ":status": 200, "content-length": "10" })
+    stream.write("hello", () => stream.destroy(new Error("reset")))
+  },
+  // close() ends the body of its own accord, five bytes short.
+  "/short": (stream) => {
+    stream.respond({ ":status": 200, "content-length": "10" })
     stream.write("hello", () => stream.close(http2.constants.NGHTTP2_INTERNAL_ERROR))
   },
   "/refused": (stream) => stream.close(http2.constants.NGHTTP2_REFUSED_STREAM),
@@ -73,7 +78,7 @@ const echo = (stream: http2.ServerHttp2Stream, raw: ReadonlyArray<string>): void
   const pieces: Array<Uint8Array> = []
   let trailers = {}
   stream.on("trailers", (fields) => void (trailers = { ...fields }))
-  stream.on("data", (piece) => pieces.push(piece))
+  stream.on("data", (piece: Uint8Array) => pieces.push(piece))
   stream.on("end", () => {
     stream.respond({ ":status": 200 })
     stream.end(JSON.stringify({ raw, body: Buffer.concat(pieces).toString("latin1"), trailers }))
