@@ -3,7 +3,7 @@
  * its listener and its sessions, which end with `stop`.
  */
 import * as http2 from "node:http2"
-import type { AddressInfo } from "node:net"
+import type { AddressInfo, Socket } from "node:net"
 
 type Answer = (stream: http2.ServerHttp2Stream) => void
 
@@ -42,10 +42,6 @@ const answers: Readonly<Record<string, Answer>> = {
     stream.write("hello", () => stream.close(http2.constants.NGHTTP2_INTERNAL_ERROR))
   },
   "/refused": (stream) => stream.close(http2.constants.NGHTTP2_REFUSED_STREAM),
-  "/cut": (stream) => {
-    stream.respond({ ":status": 200 })
-    stream.write("hello", () => setImmediate(() => stream.session!.destroy()))
-  },
   "/open": (stream) => {
     stream.respond({ ":status": 200 })
     stream.write("open")
@@ -88,13 +84,19 @@ const echo = (stream: http2.ServerHttp2Stream, raw: ReadonlyArray<string>): void
 export interface Upstream2 {
   readonly port: number
   readonly sessions: Set<http2.ServerHttp2Session>
-  readonly settings: (settings: http2.Settings) => void
+  /** Ends the connection from that port of a client's, beneath HTTP/2. */
+  readonly sever: (port: number) => void
   readonly stop: () => Promise<void>
 }
 
 export const start = (settings: http2.Settings = {}): Promise<Upstream2> => {
   const sessions = new Set<http2.ServerHttp2Session>()
+  const sockets = new Set<Socket>()
   const server = http2.createServer({ settings })
+  server.on("connection", (socket: Socket) => {
+    sockets.add(socket)
+    socket.once("close", () => sockets.delete(socket))
+  })
   server.on("session", (session) => {
     sessions.add(session)
     session.on("error", () => {})
@@ -116,7 +118,7 @@ export const start = (settings: http2.Settings = {}): Promise<Upstream2> => {
       resolve({
         port: (server.address() as AddressInfo).port,
         sessions,
-        settings: (more) => sessions.forEach((session) => session.settings(more)),
+        sever: (port) => sockets.forEach((socket) => socket.remotePort === port && socket.destroy()),
         stop,
       }))
   )
