@@ -51,3 +51,9 @@ it(
     assert.isAbove(entry, codec)
   },
 )
+
+it("HTTP/2 is at most 14 kB, with all that the entry point has", { timeout: 60_000 }, async () => {
+  const entry = await gzipped(from("Http2"))
+  assert.isAtMost(entry, 14_000)
+  assert.isAbove(entry, 9_000)
+})
