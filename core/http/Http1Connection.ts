@@ -33,10 +33,8 @@ export class Http1Connection implements EngineConnection {
     return this.isRetired || this.#course !== undefined ? 0 : 1
   }
 
-  // One that is gone and cut nothing had ended.
-  isSent(exchange: Exchange): boolean {
-    const course = this.#course
-    return course?.exchange === exchange ? course.isSent : exchange > 0 && exchange <= this.#last
+  isSendEnded(exchange: Exchange): boolean {
+    return exchange > 0 && exchange <= this.#last && this.#sending(exchange) === undefined
   }
 
   get retainedBytes(): number {

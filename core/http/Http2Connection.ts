@@ -53,7 +53,7 @@ export class Http2Connection implements EngineConnection {
     const streams = this.#streams = new Streams(limits.maxResets)
     const quota = this.#quota = new Quota(limits.maxIdleFrames)
     const [output, peer, encoder] = [this.#output, this.#peer, this.#encoder]
-    const uploads = this.#uploads = new Uploads(output, peer, quota, tell)
+    const uploads = this.#uploads = new Uploads(output, streams, peer, quota, tell)
     this.#incoming = new Incoming(limits, latin1, { output, peer, encoder, streams, quota, uploads, tell })
     output.raw(preface)
     output.settings(own(limits))
@@ -72,8 +72,7 @@ export class Http2Connection implements EngineConnection {
     return this.#incoming.isRetired || this.#streams.isSpent
   }
 
-  // One that is gone had ended, or its owner was told that it failed.
-  isSent(exchange: Exchange): boolean {
+  isSendEnded(exchange: Exchange): boolean {
     return this.#streams.get(exchange)?.isSent ?? this.#streams.isPast(exchange)
   }
 

@@ -6,7 +6,7 @@ import { firstWindow } from "./Http2Frames.ts"
 import type { Output } from "./Http2Output.ts"
 import type { Quota } from "./Http2Quota.ts"
 import type { PeerSettings } from "./Http2Settings.ts"
-import type { Stream } from "./Http2Streams.ts"
+import type { Stream, Streams } from "./Http2Streams.ts"
 import { Outflow } from "./Http2Window.ts"
 import type { Event } from "./HttpEngine.ts"
 
@@ -14,6 +14,7 @@ const nothing = new Uint8Array(0)
 
 export class Uploads {
   readonly #output: Output
+  readonly #streams: Streams
   readonly #peer: PeerSettings
   readonly #quota: Quota
   readonly #tell: (event: Event) => void
@@ -21,8 +22,9 @@ export class Uploads {
   /** In the order of their turns, each of one frame. One that waits for its own window is not among them. */
   readonly #line = new Set<Stream>()
 
-  constructor(output: Output, peer: PeerSettings, quota: Quota, tell: (event: Event) => void) {
+  constructor(output: Output, streams: Streams, peer: PeerSettings, quota: Quota, tell: (event: Event) => void) {
     this.#output = output
+    this.#streams = streams
     this.#peer = peer
     this.#quota = quota
     this.#tell = tell
@@ -101,7 +103,9 @@ export class Uploads {
   }
 
   #wait(stream: Stream): void {
-    if (stream.outflow.left > 0) this.#line.add(stream)
+    // A tunnel that is not open yet waits for its answer, not for a window.
+    const isAhead = stream.isTunnel && stream.part === "head"
+    if (stream.outflow.left > 0 && !isAhead) this.#line.add(stream)
     else this.#line.delete(stream)
   }
 
@@ -123,6 +127,8 @@ export class Uploads {
       stream.held = undefined
       stream.isSent = true
       this.#tell({ _tag: "SendEnded", exchange: stream.id, how: "whole" })
+      // Its response may have ended long ago.
+      if (stream.isOver) this.#streams.close(stream)
     } else {
       stream.held = held.subarray(sent)
       this.#wait(stream)

@@ -9,7 +9,7 @@
  * - accepted: {@link Accepted}; from here on the request is never sent again
  * - boundary: {@link End}, the whole response and nothing more has been read
  * - reusable: {@link EngineConnection.room} is above zero
- * - sent: {@link EngineConnection.isSent}, told by {@link SendEnded} where no call of the owner's brought it about
+ * - send side ended: {@link EngineConnection.isSendEnded}, told by {@link SendEnded} where no call of the owner's brought it about
  * - drained or cut: what {@link EngineConnection.cancel} says of an exchange whose reader left
  * - closed cleanly or cut: the `why` of {@link Retired}
  */
@@ -142,8 +142,8 @@ export interface EngineConnection {
   readonly room: number
   /** Whether it will never take another request. */
   readonly isRetired: boolean
-  /** Whether the exchange's whole request came out. */
-  readonly isSent: (exchange: Exchange) => boolean
+  /** Whether nothing more of an exchange's request will come out: it is all out, or the exchange was cut or cancelled. */
+  readonly isSendEnded: (exchange: Exchange) => boolean
   /** Bytes kept of what the peer has sent, which its limits bound. */
   readonly retainedBytes: number
   /** Begins an exchange, if there is room and the request keeps the rules. */

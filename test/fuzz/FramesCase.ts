@@ -13,11 +13,13 @@ export interface Act {
 /** Frames behind requests, in pieces of these sizes, in turn. One character a byte. */
 export interface FramesCase {
   readonly kind: "frames"
-  readonly requests: ReadonlyArray<"GET" | "HEAD" | "POST" | "CONNECT" | "upload">
+  readonly requests: ReadonlyArray<"GET" | "HEAD" | "POST" | "short" | "CONNECT" | "upload">
   readonly input: string
   readonly acts: ReadonlyArray<Act>
   readonly sizes: ReadonlyArray<number>
   readonly small: boolean
+  /** Whether nothing in it limits the streams, so that room can be reckoned. */
+  readonly limitless: boolean
   readonly end: "ended" | "reset"
 }
 
@@ -26,13 +28,19 @@ const { Type, block, data, endHeaders, endStream, frame, padded, settings } = La
 export const make = (chance: Chance): FramesCase => {
   const requests = Array.from(
     { length: chance.whole(1, 4) },
-    () => chance.pick(["GET", "GET", "HEAD", "POST", "CONNECT", "upload"] as const),
+    () => chance.pick(["GET", "GET", "HEAD", "POST", "short", "short", "CONNECT", "upload"] as const),
   )
   const frames: Array<Uint8Array> = []
-  if (!chance.yes(0.03)) frames.push(setting(chance))
-  for (let left = chance.whole(1, 14); left > 0; left--) frames.push(anyFrame(chance, requests.length))
+  const limitless = chance.yes(0.4)
+  if (limitless) frames.push(settings([4, chance.pick([0, 10, 65_535, 100_000])]))
+  else if (!chance.yes(0.03)) frames.push(setting(chance))
+  for (let left = chance.whole(1, 14); left > 0; left--) {
+    const next = anyFrame(chance, requests.length)
+    // A frame of settings is the one thing that may limit the streams.
+    if (!limitless || next[3] !== Type.settings) frames.push(next)
+  }
   let input = text(...frames)
-  for (let left = chance.pick([0, 0, 0, 1, 1, 2, 4]); left > 0; left--) input = mutated(chance, input)
+  for (let left = limitless ? 0 : chance.pick([0, 0, 0, 1, 1, 2, 4]); left > 0; left--) input = mutated(chance, input)
   const acts = Array.from({ length: chance.whole(0, 6) }, (): Act => ({
     at: chance.whole(0, input.length),
     what: chance.pick(["send", "post", "upload", "upload-much", "finish", "consume", "consume", "cancel", "take"]),
@@ -45,6 +53,7 @@ export const make = (chance: Chance): FramesCase => {
     acts: acts.toSorted((a, b) => a.at - b.at),
     sizes: Array.from({ length: chance.whole(1, 4) }, () => chance.pick([1, 2, 3, 8, 9, 10, 64, 600])),
     small: chance.yes(0.4),
+    limitless,
     end: chance.pick(["ended", "reset"]),
   }
 }

@@ -46,6 +46,7 @@ const large = new Uint8Array(70_000)
 
 const requestOf = (kind: FramesCase["requests"][number]): HttpRequest => {
   if (kind === "CONNECT") return { ...Lab2.get, method: "CONNECT", authority: "example.com:443", path: "" }
+  if (kind === "short") return { ...Lab2.get, method: "POST", body: large.subarray(0, 12) }
   if (kind === "POST") return { ...Lab2.get, method: "POST", body: large }
   return kind === "upload" ? { ...Lab2.get, method: "POST", body: { bytes: undefined } } : { ...Lab2.get, method: kind }
 }
@@ -103,6 +104,13 @@ class Bench {
     const { isRetired, retainedBytes, room } = this.#connection
     must(retainedBytes <= mostKept(this.#one.small), `${retainedBytes} bytes are kept`)
     must(room >= 0 && (!isRetired || room === 0), `room for ${room}`)
+    const live = [...this.#tags].filter(([exchange, tags]) =>
+      !this.#gone.has(exchange) && !tags.endsWith("Failed ") &&
+      !(tags.endsWith("End ") && this.#connection.isSendEnded(exchange))
+    )
+    must(isRetired || room <= (this.#one.small ? 4 : 1_024) - live.length, `room for ${room} beside ${live.length}`)
+    // No peer that says nothing of its limit takes a place away.
+    if (this.#one.limitless) must(isRetired || room === (this.#one.small ? 4 : 1_024) - live.length, "a place is lost")
     must(this.#retired <= 1 && (this.#retired === 0 || isRetired), "it retired twice, or is not retired")
   }
 

@@ -33,7 +33,7 @@ export interface Engines {
 export const engines = (wrap: (engine: HttpEngine) => HttpEngine = (engine) => engine): Engines => ({
   usual: wrap(Result.getOrThrow(Http1.make())),
   small: wrap(Result.getOrThrow(Http1.make(small))),
-  frames: wrap(Result.getOrThrow(Http2.make())),
+  frames: wrap(Result.getOrThrow(Http2.make({ maxStreamsAtFirst: 1_024 }))),
   smallFrames: wrap(Result.getOrThrow(Http2.make(FramesLaws.small))),
 })
 

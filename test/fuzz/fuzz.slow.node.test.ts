@@ -50,7 +50,7 @@ describe("a fault is found that is planted:", () => {
           get retainedBytes() {
             return own.retainedBytes
           },
-          isSent: (exchange) => own.isSent(exchange),
+          isSendEnded: (exchange) => own.isSendEnded(exchange),
           trySend: (request) => own.trySend(request),
           upload: (exchange, bytes) => own.upload(exchange, bytes),
           finish: (exchange, trailers) => own.finish(exchange, trailers),

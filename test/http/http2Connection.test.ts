@@ -138,11 +138,23 @@ describe("both sides of an exchange end by themselves", () => {
     const connection = open({}, settings([3, 1]))
     send(connection, post)
     assert.deepStrictEqual(says(connection, whole(1)), ["1: 200 0", "1: end"])
-    assert.deepStrictEqual([connection.room, connection.isSent(1)], [0, false])
+    assert.deepStrictEqual([connection.room, connection.isSendEnded(1)], [0, false])
     assert.strictEqual(Result.getOrThrow(connection.upload(1, Lab.bytes("late"))), 4)
     Result.getOrThrow(connection.finish(1, [["X-Sum", "1"]]))
-    assert.deepStrictEqual([connection.room, connection.isSent(1)], [1, true])
+    assert.deepStrictEqual([connection.room, connection.isSendEnded(1)], [1, true])
     assert.deepStrictEqual(written(connection).slice(1), ["data 1 late", "headers 1 x-sum=1 end"])
+  })
+
+  it("a body that was held when its response ended gives the place back once it is out", () => {
+    const connection = open({}, settings([3, 1], [4, 10]))
+    send(connection, { ...post, body: Lab.bytes("0123456789abc") })
+    assert.deepStrictEqual(says(connection, whole(1)), ["1: 200 0", "1: end"])
+    assert.deepStrictEqual([connection.room, connection.isSendEnded(1)], [0, false])
+    assert.deepStrictEqual(says(connection, Lab2.windowUpdate(1, 3)), ["1: sent whole"])
+    assert.deepStrictEqual([connection.room, connection.isSendEnded(1)], [1, true])
+    send(connection, { ...post, body: Lab.bytes("0123456789abc") })
+    assert.deepStrictEqual(says(connection, whole(3), settings([4, 20])), ["3: 200 0", "3: end", "3: sent whole"])
+    assert.strictEqual(connection.room, 1)
   })
 
   it("an upload that ends before its response leaves it, too", () => {
@@ -152,7 +164,7 @@ describe("both sides of an exchange end by themselves", () => {
     assert.deepInclude(Result.getFailure(connection.finish(1)), { _tag: "Some" })
     Result.getOrThrow(connection.upload(1, Lab.bytes("fo")))
     Result.getOrThrow(connection.upload(1, Lab.bytes("ur")))
-    assert.strictEqual(connection.isSent(1), true)
+    assert.strictEqual(connection.isSendEnded(1), true)
     assert.isTrue(Result.isFailure(connection.finish(1)))
     assert.deepStrictEqual(written(connection).slice(1), ["data 1 fo", "data 1 ur end"])
     assert.deepInclude(Result.getFailure(connection.upload(1, Lab.bytes("x"))), { _tag: "Some" })
@@ -174,7 +186,7 @@ describe("both sides of an exchange end by themselves", () => {
     assert.deepStrictEqual(written(connection).slice(1), ["data 1  end"])
     send(connection, post)
     assert.deepInclude(Result.getFailure(connection.finish(3, [["content-length", "1"]])), { _tag: "Some" })
-    assert.isFalse(connection.isSent(3))
+    assert.isFalse(connection.isSendEnded(3))
   })
 })
 
@@ -187,13 +199,14 @@ describe("a tunnel", () => {
     send(connection, connect)
     assert.deepStrictEqual(written(connection), ["headers 1 :method=CONNECT :authority=example.com:443"])
     assert.strictEqual(Result.getOrThrow(connection.upload(1, Lab.bytes("early"))), 0)
+    assert.deepStrictEqual(says(connection, Lab2.windowUpdate(1, 5), Lab2.windowUpdate(0, 5)), [])
     assert.deepStrictEqual(says(connection, response(1, 200, [["content-length", "5"]])), ["1: 200 ?", "1: writable"])
     assert.strictEqual(Result.getOrThrow(connection.upload(1, Lab.bytes("ping"))), 4)
     assert.deepStrictEqual(says(connection, data(1, "pong pong"), data(1, "", endStream)), [
       "1: data pong pong",
       "1: end",
     ])
-    assert.deepStrictEqual([connection.isSent(1), connection.room], [false, 1_023])
+    assert.deepStrictEqual([connection.isSendEnded(1), connection.room], [false, 1_023])
     Result.getOrThrow(connection.upload(1, Lab.bytes("more")))
     Result.getOrThrow(connection.finish(1))
     assert.deepStrictEqual(written(connection), ["data 1 ping", "data 1 more", "data 1  end"])

@@ -28,7 +28,7 @@ describe("toward the peer", () => {
     assert.deepStrictEqual(says(connection, windowUpdate(1, 1)), [])
     assert.strictEqual(upload(connection, 1, 8), 6)
     assert.deepStrictEqual(says(connection, settings([4, 12])), ["1: writable"])
-    assert.deepStrictEqual([upload(connection, 1, 8), connection.isSent(1)], [2, false])
+    assert.deepStrictEqual([upload(connection, 1, 8), connection.isSendEnded(1)], [2, false])
   })
 
   it("and as far as the connection's", () => {
@@ -52,13 +52,13 @@ describe("toward the peer", () => {
     const connection = open()
     send(connection, post(new Uint8Array(100_000)))
     assert.deepStrictEqual(lines(connection), ["data 1 16384", "data 1 16384", "data 1 16384", "data 1 16383"])
-    assert.isFalse(connection.isSent(1))
+    assert.isFalse(connection.isSendEnded(1))
     assert.strictEqual(Result.isFailure(connection.upload(1, new Uint8Array(1))), true)
     assert.strictEqual(Result.isFailure(connection.finish(1)), true)
     assert.deepStrictEqual(says(connection, windowUpdate(0, 30_000), windowUpdate(1, 34_465)), [])
     assert.deepStrictEqual(says(connection, windowUpdate(0, 4_464)), [])
     assert.deepStrictEqual(says(connection, windowUpdate(0, 1)), ["1: sent whole"])
-    assert.deepStrictEqual([lines(connection).at(-1), connection.isSent(1)], ["data 1 \0 end", true])
+    assert.deepStrictEqual([lines(connection).at(-1), connection.isSendEnded(1)], ["data 1 \0 end", true])
   })
 
   it("those that wait take turns, a frame each", () => {
@@ -127,7 +127,7 @@ describe("toward the peer", () => {
           check()
           for (const [i, size] of sizes.entries()) {
             const isHeld = out[i]! < size
-            assert.strictEqual(connection.isSent(2 * i + 1), !isHeld)
+            assert.strictEqual(connection.isSendEnded(2 * i + 1), !isHeld)
             // Nothing waits where both windows are open.
             assert.isFalse(isHeld && left[0]! > 0 && left[i + 1]! > 0)
           }

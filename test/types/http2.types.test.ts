@@ -48,7 +48,7 @@ export type Laws = [
   Law<Equal<ProtocolFault["scope"], "connection" | "stream" | undefined>>,
   Law<Equal<Unsent["request"], HttpRequest>>,
   Law<Equal<Unsent["why"], "busy" | "retired" | "unsupported">>,
-  Law<Equal<ReturnType<EngineConnection["isSent"]>, boolean>>,
+  Law<Equal<ReturnType<EngineConnection["isSendEnded"]>, boolean>>,
   Law<Equal<ReturnType<EngineConnection["upload"]>, Result.Result<number, ExchangeOver | InvalidRequest>>>,
   Law<Equal<Exclude<Event, { readonly exchange: number }>["_tag"], "Retired">>,
   Law<Equal<keyof Reset, "code" | "part" | "received" | "expected" | "unprocessed">>,

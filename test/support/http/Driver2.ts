@@ -108,7 +108,7 @@ export class Driver2 {
       asked.pieces.shift()
     }
     asked.isWhole = true
-    if (!this.connection.isSent(exchange)) this.connection.finish(exchange, asked.trailers)
+    if (!this.connection.isSendEnded(exchange)) this.connection.finish(exchange, asked.trailers)
   }
 
   #flush(): void {
