@@ -32,7 +32,7 @@ export const make = (chance: Chance): FramesCase => {
   )
   const frames: Array<Uint8Array> = []
   const limitless = chance.yes(0.4)
-  if (limitless) frames.push(settings([4, chance.pick([0, 10, 65_535, 100_000])]))
+  if (limitless) frames.push(settings([4, chance.pick([0, 10, 10, 10, 100_000])]))
   else if (!chance.yes(0.03)) frames.push(setting(chance))
   for (let left = chance.whole(1, 14); left > 0; left--) {
     const next = anyFrame(chance, requests.length)
@@ -83,7 +83,7 @@ const sensible: Readonly<Record<number, ReadonlyArray<number>>> = {
 const anyFrame = (chance: Chance, requests: number): Uint8Array => {
   const id = stream(chance, requests)
   const last = chance.yes(0.3) ? endStream : 0
-  switch (chance.whole(0, 15)) {
+  switch (chance.whole(0, 17)) {
     case 0:
     case 1:
     case 2:
@@ -113,7 +113,7 @@ const anyFrame = (chance: Chance, requests: number): Uint8Array => {
     case 14:
       return frame(chance.whole(0, 17), chance.pick([0, 1, 4, 5, 8, 32, 255]), id, "p".repeat(chance.whole(0, 12)))
     default:
-      return frame(99, 0, id, "unknown")
+      return Lab2.windowUpdate(id, 100)
   }
 }
 
