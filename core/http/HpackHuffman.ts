@@ -96,16 +96,18 @@ export const encode = (text: string, into: Uint8Array, from: number): number => 
   for (let i = 0; i < text.length; i++) {
     const byte = text.charCodeAt(i)
     const code = codeOf[byte]!
+    let left = lengthOf[byte]!
     // Up to seven bits are held, so that no more than 23 of a code go in at once.
-    for (let left = lengthOf[byte]!; left > 0;) {
-      const taken = Math.min(left, 23)
-      left -= taken
-      held = (held << taken) | ((code >>> left) & ((1 << taken) - 1))
-      bits += taken
-      while (bits >= 8) {
-        bits -= 8
-        into[at++] = held >>> bits
-      }
+    if (left > 23) {
+      left -= 8
+      held = (held << 8) | (code >>> left)
+      into[at++] = held >>> bits
+    }
+    held = (held << left) | (code & ((1 << left) - 1))
+    bits += left
+    while (bits >= 8) {
+      bits -= 8
+      into[at++] = held >>> bits
     }
   }
   if (bits > 0) into[at++] = (held << (8 - bits)) | (0xff >> bits)

@@ -4,7 +4,7 @@
  */
 import type { Rule } from "./HttpFault.ts"
 import type { Field } from "./HttpMessage.ts"
-import { text, token } from "./HttpSyntax.ts"
+import { text } from "./HttpSyntax.ts"
 
 /** What a name means to whoever reads a response. */
 export type Role = "plain" | "pseudo" | "status" | "length" | "connection"
@@ -18,36 +18,41 @@ export interface Entry {
   readonly role: Role
 }
 
-const roles: Readonly<Record<string, Role>> = {
-  "content-length": "length",
-  connection: "connection",
-  "keep-alive": "connection",
-  "proxy-connection": "connection",
-  "transfer-encoding": "connection",
-  upgrade: "connection",
-}
+const roles: ReadonlyMap<string, Role> = new Map([
+  [":status", "status"],
+  ["content-length", "length"],
+  ["connection", "connection"],
+  ["keep-alive", "connection"],
+  ["proxy-connection", "connection"],
+  ["transfer-encoding", "connection"],
+  ["upgrade", "connection"],
+])
 
-const roleOf = (name: string): Role =>
-  name.charCodeAt(0) === 0x3a
-    ? name === ":status" ? "status" : "pseudo"
-    : Object.hasOwn(roles, name)
-    ? roles[name]!
-    : "plain"
+const isPseudo = (name: string): boolean => name.charCodeAt(0) === 0x3a
+
+/** RFC 9113, 8.2.1: a token in lower case, behind a colon perhaps. */
+const lowerName = /^:?[!#$%&'*+\-.^_`|~0-9a-z]+$/
 
 /** RFC 9113, 8.2.1, and the stricter values of RFC 9110, 5.5. */
-const ruleOf = (name: string, value: string, role: Role): Rule | undefined => {
-  const isPseudo = role === "pseudo" || role === "status"
-  const own = isPseudo ? name.slice(1) : name
-  if (own === "" || token.outside.test(own) || /[A-Z]/.test(own)) return "field-name"
+const ruleOf = (name: string, value: string): Rule | undefined => {
+  if (!lowerName.test(name)) return "field-name"
   if (text.outside.test(value)) return "control"
-  return /^[\t ]|[\t ]$/.test(value) ? "blank" : undefined
+  return isBlank(value, 0) || isBlank(value, value.length - 1) ? "blank" : undefined
 }
 
-export const entryOf = (name: string, value: string): Entry => {
-  const role = roleOf(name)
-  // A response's fields hold the very pair that the table has, so nobody may change it.
-  const field: Field = Object.freeze([name, value] as const)
-  return { field, size: name.length + value.length + 32, rule: ruleOf(name, value, role), role }
+const isBlank = (value: string, at: number): boolean => value.charCodeAt(at) === 0x20 || value.charCodeAt(at) === 0x09
+
+export const entryOf = (name: string, value: string): Entry => ({
+  field: [name, value],
+  size: name.length + value.length + 32,
+  rule: ruleOf(name, value),
+  role: roles.get(name) ?? (isPseudo(name) ? "pseudo" : "plain"),
+})
+
+/** The very pair is in the fields of every response that repeats it, so nobody may change it. */
+const shared = (entry: Entry): Entry => {
+  Object.freeze(entry.field)
+  return entry
 }
 
 /** RFC 7541, appendix A: names in order, each with its values, of which there is one at least. */
@@ -67,7 +72,7 @@ const pairs: ReadonlyArray<Field> = listed.split(";").flatMap((line): ReadonlyAr
 })
 
 /** The static table; its first entry has index 1. */
-export const statics: ReadonlyArray<Entry> = pairs.map(([name, value]) => entryOf(name, value))
+export const statics: ReadonlyArray<Entry> = pairs.map(([name, value]) => shared(entryOf(name, value)))
 
 export class HpackTable {
   /** The oldest first; what was let go of stands at the front until there is more of that than of the rest. */
@@ -104,7 +109,7 @@ export class HpackTable {
   insert(entry: Entry): void {
     this.#shrink(this.#max - entry.size)
     if (entry.size > this.#max) return
-    this.#entries.push(entry)
+    this.#entries.push(shared(entry))
     this.#size += entry.size
   }
 

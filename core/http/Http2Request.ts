@@ -20,10 +20,9 @@ export const prepare = (request: HttpRequest, maxBytes: number): Result.Result<P
   const { body, method } = request
   const isTunnel = method === "CONNECT"
   const length = body === undefined ? 0 : body instanceof Uint8Array ? body.length : body.bytes
-  const own = ownFields(request, length)
-  if (Result.isFailure(own)) return Result.fail(own.failure)
-  const { fields, host } = own.success
-  const head = [...pseudo(request, host ?? request.authority), ...fields]
+  const head = pseudo(request)
+  const wrongInFields = addFields(request, length, head)
+  if (wrongInFields !== undefined) return Result.fail(wrongInFields)
   if (!isTunnel && length !== undefined && (body !== undefined || expectsBody(method))) {
     head.push(["content-length", String(length)])
   }
@@ -72,36 +71,35 @@ const wrongOpening = ({ body, method, protocol }: HttpRequest): InvalidRequest |
 const wrongScheme = ({ scheme }: HttpRequest): InvalidRequest | undefined =>
   scheme === "http" || scheme === "https" ? undefined : invalid("scheme", "http or https")
 
-/** RFC 9113, 8.3.1 and 8.5; RFC 8441, 4. */
-const pseudo = ({ method, path, protocol, scheme }: HttpRequest, authority: string): ReadonlyArray<Field> => {
-  if (method === "CONNECT" && protocol === undefined) return [[":method", method], [":authority", authority]]
-  const target: ReadonlyArray<Field> = [
-    [":method", method],
-    [":scheme", scheme],
-    [":authority", authority],
-    [":path", path],
-  ]
-  return protocol === undefined ? target : [...target, [":protocol", protocol]]
+/** RFC 9113, 8.3.1 and 8.5; RFC 8441, 4. The authority is the second of them. */
+const pseudo = ({ authority, method, path, protocol, scheme }: HttpRequest): Array<Field> => {
+  const target: Array<Field> = [[":method", method], [":authority", authority]]
+  if (method === "CONNECT" && protocol === undefined) return target
+  target.push([":scheme", scheme], [":path", path])
+  if (protocol !== undefined) target.push([":protocol", protocol])
+  return target
 }
 
-interface Own {
-  readonly fields: ReadonlyArray<Field>
-  readonly host: string | undefined
-}
-
-const ownFields = (request: HttpRequest, length: number | undefined): Result.Result<Own, InvalidRequest> => {
-  const fields: Array<Field> = []
-  let host: string | undefined = undefined
+/** Adds the fields of a request; what `host` says takes the place of the authority. */
+const addFields = (
+  request: HttpRequest,
+  length: number | undefined,
+  head: Array<Field>,
+): InvalidRequest | undefined => {
+  let isHosted = false
   for (const [name, value] of request.fields) {
-    const own = typeof name === "string" ? name.toLowerCase() : name
-    const wrong = wrongField(name, value) ?? wrongOwn(own, value, request, length)
-    if (wrong !== undefined) return Result.fail(wrong)
+    const wrong = wrongField(name, value)
+    if (wrong !== undefined) return wrong
+    const own = name.toLowerCase()
+    const wrongHere = wrongOwn(own, value, request, length)
+    if (wrongHere !== undefined) return wrongHere
     if (own === "host") {
-      if (host !== undefined) return Result.fail(invalid("host", "there once"))
-      host = value
-    } else if (own !== "content-length") fields.push([own, value])
+      if (isHosted) return invalid("host", "there once")
+      isHosted = true
+      head[1] = [":authority", value]
+    } else if (own !== "content-length") head.push([own, value])
   }
-  return Result.succeed({ fields, host })
+  return undefined
 }
 
 const wrongOwn = (

@@ -46,6 +46,8 @@ const exactly = (name: string): Goal => ({
 
 const http1 = { group: "H", subject: "holdfast http1" } as const
 const longer = ["10", "100", "1,000", "10,000", "100,000"].map((n) => `codec alone, ${n} requests a connection`)
+const http2 = { group: "H", subject: "holdfast http2" } as const
+const wider = ["10", "100", "1,000"].map((n) => `codec alone, ${n} streams at a time over one`)
 
 export const goals: ReadonlyArray<Goal> = [
   ratio("A", 1.4)("run, tenant and provider"),
@@ -103,6 +105,16 @@ export const goals: ReadonlyArray<Goal> = [
     says: "at least 0.85",
   },
   ...longer.map((name): Goal => ({ ...growth("H")(name), ...http1 })),
+  {
+    ...http2,
+    case: "share of the CPU of node:http2",
+    of: "figureHigh",
+    most: 0.15,
+    says: "at most 0.15",
+  },
+  ...wider.map((name): Goal => (
+    { ...http2, case: name, of: "ratioHigh", most: 1.2, says: "at most 1.2 x one stream" }
+  )),
 ]
 
 /** What was measured for the goal on a runtime; undefined where the group did not run or had too few rounds. */
@@ -112,7 +124,8 @@ export const measured = (
   runtime: string,
 ): number | undefined =>
   rows.find((row) =>
-    row.group === goal.group && row.subject === (goal.subject ?? Holdfast.name) &&
+    row.group === goal.group &&
+    row.subject === (goal.subject ?? Holdfast.name) &&
     row.case === goal.case && row.runtime === runtime
   )?.[goal.of]
 

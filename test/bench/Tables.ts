@@ -7,7 +7,7 @@ const titles: Readonly<Record<Group, string>> = {
   B: "Contended: waiters behind held permits, cost a waiter of queueing and being served",
   D: "Cancelled: cost of a waiter that leaves the line",
   G: "Fairness: who is served",
-  H: "HTTP/1.1: what a request costs the client's process",
+  H: "HTTP/1.1 and HTTP/2: what a request costs the client's process",
 }
 
 type Cell = (row: Row) => string

@@ -10,7 +10,17 @@ const files: Readonly<
   B: () => import("./groups/Contended.ts"),
   D: () => import("./groups/Cancelled.ts"),
   G: () => import("./groups/Fairness.ts"),
-  H: () => import("./groups/Http1.ts"),
+  H: async () => {
+    const all = await Promise.all([
+      import("./groups/Http1.ts"),
+      import("./groups/Http2.ts"),
+    ])
+    return {
+      measure: async (emit) => {
+        for (const { measure } of all) await measure(emit)
+      },
+    }
+  },
 }
 
 const group = Row.groups.find((name) => name === process.argv[2])

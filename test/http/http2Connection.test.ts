@@ -56,11 +56,11 @@ describe("a request is", () => {
     send(connection, { ...get, method: "PUT" })
     send(connection, { ...post, body: { bytes: 0 } })
     assert.deepStrictEqual(written(connection), [
-      "headers 1 :method=GET :scheme=https :authority=other.example :path=/a?b user-agent=x te=trailers end",
-      "headers 3 :method=POST :scheme=https :authority=example.com :path=/ content-length=2",
+      "headers 1 :method=GET :authority=other.example :scheme=https :path=/a?b user-agent=x te=trailers end",
+      "headers 3 :method=POST :authority=example.com :scheme=https :path=/ content-length=2",
       "data 3 hi end",
-      "headers 5 :method=PUT :scheme=https :authority=example.com :path=/ content-length=0 end",
-      "headers 7 :method=POST :scheme=https :authority=example.com :path=/ content-length=0 end",
+      "headers 5 :method=PUT :authority=example.com :scheme=https :path=/ content-length=0 end",
+      "headers 7 :method=POST :authority=example.com :scheme=https :path=/ content-length=0 end",
     ])
   })
 
@@ -236,7 +236,7 @@ describe("a tunnel", () => {
     const connection = open({}, settings([8, 1]))
     send(connection, websocket)
     assert.deepStrictEqual(written(connection), [
-      "headers 1 :method=CONNECT :scheme=https :authority=example.com :path=/chat :protocol=websocket",
+      "headers 1 :method=CONNECT :authority=example.com :scheme=https :path=/chat :protocol=websocket",
     ])
     assert.deepStrictEqual(says(connection, response(1, 200), data(1, "hi")), ["1: 200 ?", "1: data hi"])
     assert.strictEqual(Result.getOrThrow(connection.upload(1, Lab.bytes("ho"))), 2)
