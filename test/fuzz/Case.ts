@@ -26,12 +26,17 @@ export interface RequestCase {
 
 export type Case = ResponseCase | RequestCase | FramesCase.FramesCase
 
+/** Every third one is of HTTP/2. */
 export const make = (seed: number, index: number): Case => {
-  // Neighbouring seeds of this generator give alike first numbers, so the index is spread over all bits.
-  const chance = new Chance(Math.imul(seed, 0x9e3779b1) ^ Math.imul(index + 1, 0x85ebca6b))
-  if (index % 3 === 2) return FramesCase.make(chance)
+  const [round, turn] = [Math.floor(index / 3), index % 3]
+  if (turn === 2) return FramesCase.make(chanceOf(seed, round))
+  const chance = chanceOf(seed, 2 * round + turn)
   return chance.yes(0.15) ? requestCase(chance) : responseCase(chance)
 }
+
+/** Neighbouring seeds of this generator give alike first numbers, so the index is spread over all bits. */
+const chanceOf = (seed: number, index: number): Chance =>
+  new Chance(Math.imul(seed, 0x9e3779b1) ^ Math.imul(index + 1, 0x85ebca6b))
 
 /** As one line that {@link parse} reads. */
 export const print = (one: Case): string => JSON.stringify(one)

@@ -3,7 +3,7 @@
  * its listener and its sockets, which end with `stop`.
  */
 import * as http from "node:http"
-import * as net from "node:net"
+import type * as net from "node:net"
 import type { Reply } from "./Driver.ts"
 
 /** What the server saw of a request, which is the body of its answer. */
