@@ -217,6 +217,18 @@ const from = (request: HttpRequest, ...sent: Sent): ReadonlyArray<string> =>
   Lab2.says(Lab2.asked({}, [request]), ...sent)
 const { get } = Lab2
 
+describe("byte by byte it says the same:", () => {
+  for (const [title, sent] of [...streams, ...connections]) {
+    it(title, () => {
+      const [whole, cut] = [Lab2.asked({}, [get, get]), Lab2.asked({}, [get, get])]
+      const bytes = Lab2.join(...sent, response(3, 200, [], endStream))
+      const events = [...bytes].flatMap((byte) => cut.receive(Uint8Array.of(byte)))
+      assert.deepStrictEqual(Lab2.told(events), Lab2.told(whole.receive(bytes)))
+      assert.deepStrictEqual(Lab2.written(cut), Lab2.written(whole))
+    })
+  }
+})
+
 describe("what is read is", () => {
   it("a head and an end in one frame", () => assert.deepStrictEqual(from(get, whole), ["1: 200 0", "1: end"]))
 
