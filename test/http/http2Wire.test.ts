@@ -127,11 +127,17 @@ describe("ends are told apart", () => {
         failure(driver, "/refused"),
         driver.ask(get("/busy")),
       ])
-      // Bun's server sometimes ends the body of its own accord, five bytes short, ahead of the reset.
-      if ("Bun" in globalThis) {
-        assert.include(["StreamReset", "ProtocolFault"], (reset as { readonly _tag: string })._tag)
-      } else assert.deepInclude(reset, { _tag: "StreamReset", code: 2, expected: 10, unprocessed: false })
-      assert.deepInclude(refused, { _tag: "StreamReset", code: 7, part: "head", unprocessed: true })
+      // Bun's server sometimes ends a stream of its own accord, short or without a head, before it resets it.
+      const isBun = "Bun" in globalThis
+      for (
+        const [error, seen] of [
+          [reset, { _tag: "StreamReset", code: 2, expected: 10, unprocessed: false }],
+          [refused, { _tag: "StreamReset", code: 7, part: "head", unprocessed: true }],
+        ] as const
+      ) {
+        const isShort = isBun && (error as { readonly _tag: string })._tag === "ProtocolFault"
+        assert.deepInclude(error, isShort ? { scope: "stream" } : seen)
+      }
       assert.deepStrictEqual([busy.body, (await driver.ask(get("/hints"))).body], ["busy", "ok"])
     }))
 
