@@ -33,6 +33,10 @@ export class Http1Connection implements EngineConnection {
     return this.isRetired || this.#course !== undefined ? 0 : 1
   }
 
+  isSendEnded(exchange: Exchange): boolean {
+    return exchange > 0 && exchange <= this.#last && this.#sending(exchange) === undefined
+  }
+
   get retainedBytes(): number {
     return this.#reader.retainedBytes
   }

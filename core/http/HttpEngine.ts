@@ -9,11 +9,13 @@
  * - accepted: {@link Accepted}; from here on the request is never sent again
  * - boundary: {@link End}, the whole response and nothing more has been read
  * - reusable: {@link EngineConnection.room} is above zero
+ * - send side ended: {@link EngineConnection.isSendEnded}, told by {@link SendEnded} where no call of the owner's brought it about
  * - drained or cut: what {@link EngineConnection.cancel} says of an exchange whose reader left
  * - closed cleanly or cut: the `why` of {@link Retired}
  */
 import type * as Result from "effect/Result"
 import type { InvalidRequest } from "../Refusal.ts"
+import type { GoneAway, StreamReset } from "./Http2Fault.ts"
 import type { ExchangeOver, MessageCut, ProtocolFault } from "./HttpFault.ts"
 import type { Fields, HttpRequest, ResponseHead } from "./HttpMessage.ts"
 
@@ -41,8 +43,8 @@ export interface Accepted {
 export interface Unsent {
   readonly _tag: "Unsent"
   readonly request: HttpRequest
-  /** `busy`: there is no room now; `retired`: there never will be. */
-  readonly why: "busy" | "retired"
+  /** `busy`: there is no room now; `retired`: there never will be; `unsupported`: its peer does not do this. */
+  readonly why: "busy" | "retired" | "unsupported"
 }
 
 /** The request breaks a rule, so no connection would take it. No byte came out, and nothing has changed. */
@@ -84,7 +86,27 @@ export interface End {
   readonly trailers: Fields
 }
 
-/** 101, or a 2xx to CONNECT: the transport is its user's now, with `surplus` to be read first. Nothing is fed any more. */
+/**
+ * The request is out, without a call that took its last byte: a body that was given as bytes and had to wait for the peer's
+ * window. Or, `stopped`, the peer wants no more of it, and said so behind a whole response, which stands.
+ */
+export interface SendEnded {
+  readonly _tag: "SendEnded"
+  readonly exchange: Exchange
+  readonly how: "whole" | "stopped"
+}
+
+/** The peer's window is open again for an upload of which less was taken than was given. */
+export interface Writable {
+  readonly _tag: "Writable"
+  readonly exchange: Exchange
+}
+
+/**
+ * 101, or a 2xx to CONNECT: the transport is its user's now, with `surplus` to be read first. Nothing is fed any more.
+ *
+ * Not so in HTTP/2, where it is one stream of many: behind the head, its data and its upload are the tunnel's two ways.
+ */
 export interface Switched {
   readonly _tag: "Switched"
   readonly exchange: Exchange
@@ -95,12 +117,12 @@ export interface Switched {
 export interface Failed {
   readonly _tag: "Failed"
   readonly exchange: Exchange
-  readonly error: ProtocolFault | MessageCut
+  readonly error: ProtocolFault | MessageCut | StreamReset | GoneAway
 }
 
 /**
  * The connection takes no request from now on; told once at most, and never after `Switched`. With no exchange left, its
- * transport is to be closed.
+ * transport is to be closed; in HTTP/2, `announced` lets those that are left go on.
  *
  * - `announced`: one side said that it would close, or the end of a body was the end of the connection
  * - `closed`: the peer closed it cleanly between two exchanges
@@ -110,16 +132,18 @@ export interface Failed {
 export interface Retired {
   readonly _tag: "Retired"
   readonly why: "announced" | "closed" | "cut" | "fault"
-  readonly error: ProtocolFault | MessageCut | undefined
+  readonly error: ProtocolFault | MessageCut | GoneAway | undefined
 }
 
-export type Event = Informational | Head | Data | End | Switched | Failed | Retired
+export type Event = Informational | Head | Data | End | SendEnded | Writable | Switched | Failed | Retired
 
 export interface EngineConnection {
   /** How many exchanges may begin now. HTTP/1.1: one or none. */
   readonly room: number
   /** Whether it will never take another request. */
   readonly isRetired: boolean
+  /** Whether nothing more of an exchange's request will come out: it is all out, or the exchange was cut or cancelled. */
+  readonly isSendEnded: (exchange: Exchange) => boolean
   /** Bytes kept of what the peer has sent, which its limits bound. */
   readonly retainedBytes: number
   /** Begins an exchange, if there is room and the request keeps the rules. */
@@ -128,11 +152,15 @@ export interface EngineConnection {
   readonly upload: (exchange: Exchange, bytes: Uint8Array) => Result.Result<number, ExchangeOver | InvalidRequest>
   /** Ends an upload of unknown length, with trailers if there are any. One of an announced length ends with its last byte. */
   readonly finish: (exchange: Exchange, trailers?: Fields) => Result.Result<void, ExchangeOver | InvalidRequest>
-  /** The reader is through with so many bytes of data; HTTP/2 opens its windows again by this alone. */
+  /**
+   * The reader is through with so many bytes of data, of an exchange that is over, too. HTTP/2 opens its windows again by
+   * this alone, and by `cancel` for what nobody will read.
+   */
   readonly consumed: (exchange: Exchange, bytes: number) => void
   /**
    * Nobody wants the rest of an exchange. `drained`: both of its messages had ended, and nothing has changed. `cut`: it is
-   * over, without a further event; in HTTP/1.1 the connection is retired with it, and its transport to be closed.
+   * over, without a further event; in HTTP/1.1 the connection is retired with it, and its transport to be closed, and in
+   * HTTP/2 the stream is reset.
    */
   readonly cancel: (exchange: Exchange) => "drained" | "cut"
   /** Bytes came from the peer, all of which are looked at before it returns. */

@@ -3,6 +3,7 @@
  * message holds may be secret, so a fault says which rule, in which part and at which byte.
  */
 import { Refusal } from "../Refusal.ts"
+import type { FramePart, Http2Rule } from "./Http2Fault.ts"
 
 /**
  * The rules of a response in HTTP/1.1:
@@ -52,20 +53,29 @@ export type Rule =
   | "trailer-field"
   | "unasked-response"
   | "unasked-switch"
+  | Http2Rule
 
-/** The part of a response that was being read; `idle` is between two exchanges. */
-export type Part = "head" | "body" | "trailers" | "idle"
+/** The part of a response that was being read; `idle` is between two exchanges. In HTTP/2 it is the type of the frame. */
+export type Part = "head" | "body" | "trailers" | "idle" | FramePart
 
 /** Which rule, where, and the limit where the rule is one. */
 export interface Fault {
   readonly rule: Rule
   readonly part: Part
-  /** Which byte of that part, from 0; of a head or of trailers as a whole, their length. */
+  /**
+   * Which byte of that part, from 0; of a head or of trailers as a whole, their length. In HTTP/2: at which byte of the
+   * connection the frame begins.
+   */
   readonly at: number
   readonly limit?: number | undefined
+  /** In HTTP/2 alone: whether the stream was reset and the others go on, or nothing does. */
+  readonly scope?: "connection" | "stream" | undefined
 }
 
-/** The peer broke a rule of the protocol. Nothing more is read from its connection, which has to be closed. */
+/**
+ * The peer broke a rule of the protocol. Nothing more is read from its connection, which has to be closed; but for a rule
+ * whose scope is a stream.
+ */
 export class ProtocolFault extends Refusal implements Fault {
   readonly _tag = "ProtocolFault"
   override readonly name = "ProtocolFault"
@@ -74,6 +84,7 @@ export class ProtocolFault extends Refusal implements Fault {
   declare readonly part: Part
   declare readonly at: number
   declare readonly limit: number | undefined
+  declare readonly scope?: "connection" | "stream" | undefined
   constructor(facts: Fault & { readonly protocol: "h1" | "h2" }) {
     super()
     Object.assign(this, facts)

@@ -28,6 +28,11 @@ export interface HttpRequest {
   readonly fields: Fields
   /** Bytes that are all there, or an upload; undefined is no body. The bytes must not change until they are written. */
   readonly body?: Uint8Array | Upload | undefined
+  /**
+   * What CONNECT is to begin on its stream (RFC 8441), such as `websocket`; then scheme, authority and path are those of a
+   * GET. In HTTP/2 alone, and where the peer has said that it does so.
+   */
+  readonly protocol?: string | undefined
 }
 
 /** The final head of a response. */

@@ -58,6 +58,8 @@ const exactly = (name: string): Goal => ({
 
 const http1 = { group: "H", subject: "holdfast http1" } as const
 const longer = ["10", "100", "1,000", "10,000", "100,000"].map((n) => `codec alone, ${n} requests a connection`)
+const http2 = { group: "H", subject: "holdfast http2" } as const
+const wider = ["10", "100", "1,000"].map((n) => `codec alone, ${n} streams at a time over one`)
 
 export const goals: ReadonlyArray<Goal> = [
   ratio("A", 1.4)("run, tenant and provider"),
@@ -127,6 +129,16 @@ export const goals: ReadonlyArray<Goal> = [
     says: "at least 0.85",
   },
   ...longer.map((name): Goal => ({ ...growth("H")(name), ...http1 })),
+  {
+    ...http2,
+    case: "share of the CPU of node:http2",
+    of: "figureHigh",
+    most: 0.15,
+    says: "at most 0.15",
+  },
+  ...wider.map((name): Goal => (
+    { ...http2, case: name, of: "ratioHigh", most: 1.2, says: "at most 1.2 x one stream" }
+  )),
   bytes("I", 4_000)("gzip over the same parts of Effect"),
   bytes("I", 18_000, Holdfast.all)("gzip over the same parts of Effect"),
   ratio("I", 1.1)("import, over the same parts of Effect"),

@@ -10,7 +10,7 @@ const titles: Readonly<Record<Group, string>> = {
   D: "Cancelled: cost of a waiter that leaves the line",
   F: "Guarded: a breaker and a bulkhead around a call, and the price of a refusal",
   G: "Fairness: who is served",
-  H: "HTTP/1.1: what a request costs the client's process",
+  H: "HTTP/1.1 and HTTP/2: what a request costs the client's process",
   I: "Bundled: gzip over Effect alone, and what an import costs",
 }
 

@@ -12,7 +12,17 @@ const files: Readonly<
   D: () => import("./groups/Cancelled.ts"),
   F: () => import("./groups/Guarded.ts"),
   G: () => import("./groups/Fairness.ts"),
-  H: () => import("./groups/Http1.ts"),
+  H: async () => {
+    const all = await Promise.all([
+      import("./groups/Http1.ts"),
+      import("./groups/Http2.ts"),
+    ])
+    return {
+      measure: async (emit) => {
+        for (const { measure } of all) await measure(emit)
+      },
+    }
+  },
   I: () => import("./groups/Bundled.ts"),
 }
 

@@ -17,6 +17,7 @@ import * as Deadline from "../../core/Deadline.ts"
 import * as ProviderGate from "../../core/ProviderGate.ts"
 import * as ProviderGates from "../../core/ProviderGates.ts"
 import * as Lab from "../support/http/Lab.ts"
+import * as Lab2 from "../support/http/Lab2.ts"
 import * as Runtime from "../support/Runtime.ts"
 import * as Documents from "./Documents.ts"
 import * as Markdown from "./Markdown.ts"
@@ -509,6 +510,26 @@ const answers: Readonly<Record<string, Effect.Effect<string, unknown, Scope.Scop
       const late = tag(Effect.fromResult(connection.upload(1, Lab.bytes("c"))))
       expect(connection.takeOutput()).toEqual([])
       return late
+    }),
+    "a peer breaks a rule of one stream of HTTP/2": Effect.sync(() => {
+      const { get, response } = Lab2
+      const connection = Lab2.asked({}, [get, get])
+      const [failed] = connection.receive(response(1, 200, [["Upper", "case"]]))
+      expect(Lab2.says(connection, response(3, 200, [], Lab2.endStream))).toEqual(["3: 200 0", "3: end"])
+      expect(failed).toMatchObject({ exchange: 1, error: { scope: "stream" } })
+      return failed?._tag === "Failed" ? failed.error._tag : "nothing"
+    }),
+    "a peer resets a stream of HTTP/2 ahead of the end of a response": Effect.sync(() => {
+      const [failed] = Lab2.asked().receive(Lab2.reset(1, 7))
+      expect(failed).toMatchObject({ error: { code: 7, unprocessed: true } })
+      return failed?._tag === "Failed" ? failed.error._tag : "nothing"
+    }),
+    "a peer of HTTP/2 goes away and leaves out an exchange": Effect.sync(() => {
+      const connection = Lab2.asked({}, [Lab2.get, Lab2.get])
+      const [, failed] = connection.receive(Lab2.goAway(1, 0))
+      expect(failed).toMatchObject({ exchange: 3, error: { last: 1, code: 0 } })
+      expect(Lab2.says(connection, Lab2.response(1, 200, [], Lab2.endStream))).toEqual(["1: 200 0", "1: end"])
+      return failed?._tag === "Failed" ? failed.error._tag : "nothing"
     }),
   }
 })()

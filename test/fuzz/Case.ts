@@ -2,6 +2,7 @@
 import type { Fields, HttpRequest } from "../../core/http/HttpMessage.ts"
 import { Chance } from "../model/Chance.ts"
 import * as Corpus from "./Corpus.ts"
+import * as FramesCase from "./FramesCase.ts"
 
 /** A response to a request, in pieces of these sizes, in turn. One character a byte. */
 export interface ResponseCase {
@@ -23,13 +24,19 @@ export interface RequestCase {
   readonly trailers: Fields
 }
 
-export type Case = ResponseCase | RequestCase
+export type Case = ResponseCase | RequestCase | FramesCase.FramesCase
 
+/** Every third one is of HTTP/2. */
 export const make = (seed: number, index: number): Case => {
-  // Neighbouring seeds of this generator give alike first numbers, so the index is spread over all bits.
-  const chance = new Chance(Math.imul(seed, 0x9e3779b1) ^ Math.imul(index + 1, 0x85ebca6b))
+  const [round, turn] = [Math.floor(index / 3), index % 3]
+  if (turn === 2) return FramesCase.make(chanceOf(seed, round))
+  const chance = chanceOf(seed, 2 * round + turn)
   return chance.yes(0.15) ? requestCase(chance) : responseCase(chance)
 }
+
+/** Neighbouring seeds of this generator give alike first numbers, so the index is spread over all bits. */
+const chanceOf = (seed: number, index: number): Chance =>
+  new Chance(Math.imul(seed, 0x9e3779b1) ^ Math.imul(index + 1, 0x85ebca6b))
 
 /** As one line that {@link parse} reads. */
 export const print = (one: Case): string => JSON.stringify(one)
@@ -37,7 +44,7 @@ export const print = (one: Case): string => JSON.stringify(one)
 export const parse = (line: string): Case => {
   const one: Case = JSON.parse(line)
   // JSON has no undefined, which is what an upload of unknown length says.
-  return "body" in one.request
+  return one.kind !== "frames" && "body" in one.request
     ? { ...one, request: { ...one.request, body: { bytes: undefined, ...one.request.body } } }
     : one
 }

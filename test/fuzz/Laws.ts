@@ -2,10 +2,13 @@
 import * as Result from "effect/Result"
 import type { EngineConnection, Event, HttpEngine } from "../../core/http/HttpEngine.ts"
 import * as Http1 from "../../core/http/Http1.ts"
+import * as Http2 from "../../core/http/Http2.ts"
 import type { Field, HttpRequest } from "../../core/http/HttpMessage.ts"
 import * as Lab from "../support/http/Lab.ts"
 import * as Reference from "../support/http/Reference.ts"
 import type { Case, RequestCase, ResponseCase } from "./Case.ts"
+import * as FramesLaws from "./FramesLaws.ts"
+import { Broken, must, same } from "./Law.ts"
 
 /** So small that inputs of a few hundred bytes pass them. */
 const small: Reference.Limits = {
@@ -22,17 +25,25 @@ const small: Reference.Limits = {
 export interface Engines {
   readonly usual: HttpEngine
   readonly small: HttpEngine
+  /** The same of HTTP/2. */
+  readonly frames: HttpEngine
+  readonly smallFrames: HttpEngine
 }
 
 export const engines = (wrap: (engine: HttpEngine) => HttpEngine = (engine) => engine): Engines => ({
   usual: wrap(Result.getOrThrow(Http1.make())),
   small: wrap(Result.getOrThrow(Http1.make(small))),
+  frames: wrap(Result.getOrThrow(Http2.make({ maxStreamsAtFirst: 1_024 }))),
+  smallFrames: wrap(Result.getOrThrow(Http2.make(FramesLaws.small))),
 })
 
 /** The law that a case breaks; undefined where all hold. */
 export const broken = (one: Case, on: Engines): string | undefined => {
   try {
-    return one.kind === "response" ? response(one, on) : request(one, on)
+    if (one.kind === "frames") FramesLaws.broken(one, one.small ? on.smallFrames : on.frames)
+    else if (one.kind === "response") response(one, on)
+    else request(one, on)
+    return undefined
   } catch (error) {
     return error instanceof Broken ? error.message : `it threw ${error}`
   }
@@ -40,13 +51,7 @@ export const broken = (one: Case, on: Engines): string | undefined => {
 
 /** Bytes that a case feeds, over all its runs. */
 export const bytesOf = (one: Case): number =>
-  one.kind === "response" ? one.input.length * 3 : one.body.join("").length + one.request.path.length
-
-class Broken extends Error {}
-
-const must = (holds: boolean, law: string): void => {
-  if (!holds) throw new Broken(law)
-}
+  one.kind !== "request" ? one.input.length * 3 : one.body.join("").length + one.request.path.length
 
 const response = (one: ResponseCase, on: Engines): undefined => {
   const limits = one.small ? small : Reference.limits
@@ -63,8 +68,6 @@ const response = (one: ResponseCase, on: Engines): undefined => {
 }
 
 const isUpload = ({ body }: HttpRequest): boolean => body !== undefined && !(body instanceof Uint8Array)
-
-const same = (a: ReadonlyArray<string>, b: ReadonlyArray<string>): boolean => JSON.stringify(a) === JSON.stringify(b)
 
 /** What a connection says of the input in these pieces and of the end behind it. */
 const run = (

@@ -2,8 +2,8 @@
 import type { Case } from "./Case.ts"
 
 export const shrink = (one: Case, isBroken: (smaller: Case) => boolean): Case => {
-  if (one.kind !== "response") return one
-  let best = one
+  if (one.kind === "request") return one
+  let best: Exclude<Case, { readonly kind: "request" }> = one
   for (let span = Math.ceil(best.input.length / 2); span > 0; span = Math.floor(span / 2)) {
     for (let at = 0; at < best.input.length;) {
       const smaller = { ...best, input: best.input.slice(0, at) + best.input.slice(at + span) }

@@ -1,5 +1,5 @@
 /**
- * `npm run fuzz`: hostile responses and requests against the HTTP/1.1 codec, each a function of seed and index.
+ * `npm run fuzz`: hostile responses and requests against the codecs of HTTP/1.1 and HTTP/2, each a function of seed and index.
  *
  * - `--seconds N`: for how long; 60 if left out
  * - `--seed N`: another row of inputs; 1 if left out

@@ -2,6 +2,7 @@
 import { it } from "vitest"
 import type * as Result from "effect/Result"
 import type * as Http1 from "../../core/http/Http1.ts"
+import type { GoneAway, StreamReset } from "../../core/http/Http2Fault.ts"
 import type * as Engine from "../../core/http/HttpEngine.ts"
 import type { ExchangeOver, MessageCut, ProtocolFault, Rule } from "../../core/http/HttpFault.ts"
 import type { HttpLimits } from "../../core/http/HttpLimits.ts"
@@ -31,6 +32,7 @@ export type Laws = [
       keyof Engine.EngineConnection,
       | "room"
       | "isRetired"
+      | "isSendEnded"
       | "retainedBytes"
       | "trySend"
       | "upload"
@@ -50,12 +52,15 @@ export type Laws = [
   Law<Equal<ReturnType<Verb<"receive">>, ReadonlyArray<Engine.Event>>>,
   Law<Equal<Parameters<Verb<"closed">>, [how: "ended" | "reset"]>>,
   Law<
-    Equal<Engine.Event["_tag"], "Informational" | "Head" | "Data" | "End" | "Switched" | "Failed" | "Retired">
+    Equal<
+      Engine.Event["_tag"],
+      "Informational" | "Head" | "Data" | "End" | "SendEnded" | "Writable" | "Switched" | "Failed" | "Retired"
+    >
   >,
   Law<Equal<EventOf<"Head">["head"], ResponseHead>>,
   Law<Equal<EventOf<"Head">["length"], number | undefined>>,
   Law<Equal<EventOf<"End">["trailers"], Fields>>,
-  Law<Equal<EventOf<"Failed">["error"], ProtocolFault | MessageCut>>,
+  Law<Equal<EventOf<"Failed">["error"], ProtocolFault | MessageCut | StreamReset | GoneAway>>,
   Law<Equal<EventOf<"Retired">["why"], "announced" | "closed" | "cut" | "fault">>,
   Law<Equal<ProtocolFault["rule"], Rule>>,
   Law<Equal<NonNullable<HttpRequest["body"]>, Uint8Array | Upload>>,

@@ -7,7 +7,6 @@ import * as Result from "effect/Result"
 import { latin1 } from "../../../adapters/shared/Latin1.ts"
 import * as Http1 from "../../../core/http/Http1.ts"
 import type { EngineConnection, Event } from "../../../core/http/HttpEngine.ts"
-import type { MessageCut, ProtocolFault } from "../../../core/http/HttpFault.ts"
 import type { Fields, HttpRequest } from "../../../core/http/HttpMessage.ts"
 import * as Lab from "./Lab.ts"
 import { within } from "../Wire.ts"
@@ -135,7 +134,7 @@ export class Driver {
     this.#settle?.resolve(reply)
   }
 
-  #fail(error: ProtocolFault | MessageCut): void {
+  #fail(error: Error): void {
     this.#reply = undefined
     this.#settle?.reject(error)
   }

@@ -42,6 +42,10 @@ export const said = (event: Event): string => {
       return `data ${text(event.bytes)}`
     case "End":
       return ["end", ...event.trailers.map(([name, value]) => `${name}=${value}`)].join(" ")
+    case "SendEnded":
+      return `sent ${event.how}`
+    case "Writable":
+      return "writable"
     case "Switched":
       return `switched ${text(event.surplus)}`
     case "Failed":
@@ -51,10 +55,20 @@ export const said = (event: Event): string => {
   }
 }
 
-const why = (error: (Event & { readonly _tag: "Failed" })["error"]): string =>
-  error._tag === "ProtocolFault"
-    ? [error.rule, error.part, error.at, ...(error.limit === undefined ? [] : [error.limit])].join(" ")
-    : [error.how, error.part, error.received, ...(error.expected === undefined ? [] : [error.expected])].join(" ")
+const why = (error: (Event & { readonly _tag: "Failed" })["error"]): string => {
+  switch (error._tag) {
+    case "ProtocolFault":
+      return [error.rule, error.part, error.at, ...(error.limit === undefined ? [] : [error.limit])].join(" ")
+    case "MessageCut":
+      return [error.how, error.part, error.received, ...(error.expected === undefined ? [] : [error.expected])].join(
+        " ",
+      )
+    case "StreamReset":
+      return `reset ${error.code} ${error.part} ${error.received}${error.unprocessed ? " unprocessed" : ""}`
+    case "GoneAway":
+      return `gone ${error.code} ${error.last}`
+  }
+}
 
 /** What all events say: bytes that came one after another as one, those behind a switch among them. */
 export const told = (events: ReadonlyArray<Event>): ReadonlyArray<string> => {

@@ -18,7 +18,7 @@ export interface Proxy {
 }
 
 /** Where the program is; undefined where it is not installed. Debian puts both where only the PATH of root leads. */
-export const find = (name: Name): string | undefined =>
+export const find = (name: Name | "nghttpd"): string | undefined =>
   [...(process.env["PATH"] ?? "").split(":"), "/usr/sbin", "/usr/local/sbin"].map((folder) => join(folder, name))
     .find((path) => existsSync(path))
 

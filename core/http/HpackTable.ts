@@ -1,0 +1,131 @@
+/**
+ * The tables of HPACK (RFC 7541, 2.3): the static one, and a dynamic one, which owns its entries up to its size and lets go
+ * of the oldest first.
+ */
+import type { Rule } from "./HttpFault.ts"
+import type { Field } from "./HttpMessage.ts"
+import { text } from "./HttpSyntax.ts"
+
+/** What a name means to whoever reads a response. */
+export type Role = "plain" | "pseudo" | "status" | "length" | "connection"
+
+/** A field as it was decoded. What is wrong with it by itself is found once, however often a table repeats it. */
+export interface Entry {
+  readonly field: Field
+  /** By RFC 7541, 4.1: the bytes of both, and 32. */
+  readonly size: number
+  readonly rule: Rule | undefined
+  readonly role: Role
+}
+
+const roles: ReadonlyMap<string, Role> = new Map([
+  [":status", "status"],
+  ["content-length", "length"],
+  ["connection", "connection"],
+  ["keep-alive", "connection"],
+  ["proxy-connection", "connection"],
+  ["transfer-encoding", "connection"],
+  ["upgrade", "connection"],
+])
+
+const isPseudo = (name: string): boolean => name.charCodeAt(0) === 0x3a
+
+/** RFC 9113, 8.2.1: a token in lower case, behind a colon perhaps. */
+const lowerName = /^:?[!#$%&'*+\-.^_`|~0-9a-z]+$/
+
+/** RFC 9113, 8.2.1, and the stricter values of RFC 9110, 5.5. */
+const ruleOf = (name: string, value: string): Rule | undefined => {
+  if (!lowerName.test(name)) return "field-name"
+  if (text.outside.test(value)) return "control"
+  return isBlank(value, 0) || isBlank(value, value.length - 1) ? "blank" : undefined
+}
+
+const isBlank = (value: string, at: number): boolean => value.charCodeAt(at) === 0x20 || value.charCodeAt(at) === 0x09
+
+export const entryOf = (name: string, value: string): Entry => ({
+  field: [name, value],
+  size: name.length + value.length + 32,
+  rule: ruleOf(name, value),
+  role: roles.get(name) ?? (isPseudo(name) ? "pseudo" : "plain"),
+})
+
+/** The very pair is in the fields of every response that repeats it, so nobody may change it. */
+const shared = (entry: Entry): Entry => {
+  Object.freeze(entry.field)
+  return entry
+}
+
+/** RFC 7541, appendix A: names in order, each with its values, of which there is one at least. */
+const listed =
+  ":authority=;:method=GET,POST;:path=/,/index.html;:scheme=http,https;:status=200,204,206,304,400,404,500;" +
+  "accept-charset=;accept-encoding=gzip, deflate;accept-language=;accept-ranges=;accept=;access-control-allow-origin=;" +
+  "age=;allow=;authorization=;cache-control=;content-disposition=;content-encoding=;content-language=;content-length=;" +
+  "content-location=;content-range=;content-type=;cookie=;date=;etag=;expect=;expires=;from=;host=;if-match=;" +
+  "if-modified-since=;if-none-match=;if-range=;if-unmodified-since=;last-modified=;link=;location=;max-forwards=;" +
+  "proxy-authenticate=;proxy-authorization=;range=;referer=;refresh=;retry-after=;server=;set-cookie=;" +
+  "strict-transport-security=;transfer-encoding=;user-agent=;vary=;via=;www-authenticate="
+
+const pairs: ReadonlyArray<Field> = listed.split(";").flatMap((line): ReadonlyArray<Field> => {
+  const [name = "", values = ""] = line.split("=")
+  // The one value with a comma in it.
+  return (name === "accept-encoding" ? [values] : values.split(",")).map((value) => [name, value])
+})
+
+/** The static table; its first entry has index 1. */
+export const statics: ReadonlyArray<Entry> = pairs.map(([name, value]) => shared(entryOf(name, value)))
+
+export class HpackTable {
+  /** The oldest first; what was let go of stands at the front until there is more of that than of the rest. */
+  #entries: Array<Entry | undefined> = []
+  #first = 0
+  #size = 0
+  #max: number
+
+  constructor(max: number) {
+    this.#max = max
+  }
+
+  /** By RFC 7541, 4.1. */
+  get size(): number {
+    return this.#size
+  }
+
+  get max(): number {
+    return this.#max
+  }
+
+  get count(): number {
+    return this.#entries.length - this.#first
+  }
+
+  /** The entry of an index of both tables; undefined where there is none. */
+  at(index: number): Entry | undefined {
+    if (index <= statics.length) return statics[index - 1]
+    const place = this.#entries.length - (index - statics.length)
+    return place >= this.#first ? this.#entries[place] : undefined
+  }
+
+  /** Puts an entry at the first place. One that is larger than the table empties it, and that is no error. */
+  insert(entry: Entry): void {
+    this.#shrink(this.#max - entry.size)
+    if (entry.size > this.#max) return
+    this.#entries.push(shared(entry))
+    this.#size += entry.size
+  }
+
+  resize(max: number): void {
+    this.#max = max
+    this.#shrink(max)
+  }
+
+  #shrink(most: number): void {
+    while (this.#size > most && this.#first < this.#entries.length) {
+      this.#size -= this.#entries[this.#first]!.size
+      this.#entries[this.#first++] = undefined
+    }
+    if (this.#first > 16 && 2 * this.#first > this.#entries.length) {
+      this.#entries.splice(0, this.#first)
+      this.#first = 0
+    }
+  }
+}

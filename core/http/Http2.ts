@@ -1,0 +1,53 @@
+/**
+ * HTTP/2 as an engine: the client's side of one connection, over bytes (RFC 9113, RFC 7541, RFC 8441), strict and bounded.
+ *
+ * Experimental: until its fuzzing is behind it, any version may change what it takes and says. A connection owns an
+ * unfinished frame or header block, the tables of HPACK, a record of each stream, bodies that wait for the peer's windows,
+ * and output that nobody has taken; it lets go of them when they are whole, over, sent or taken, and of all when it ends.
+ */
+import * as Result from "effect/Result"
+import { InvalidLimits } from "../Refusal.ts"
+import { Http2Connection } from "./Http2Connection.ts"
+import { decode, type Http2Limits } from "./Http2Limits.ts"
+import type { HttpEngine } from "./HttpEngine.ts"
+import * as Latin1 from "./Latin1.ts"
+
+export interface Options extends Http2Limits {
+  /** The platform's own decoder; the core's is right, and slower. */
+  readonly latin1?: Latin1.Latin1 | undefined
+}
+
+/**
+ * An engine whose connections have these limits. It owns nothing itself.
+ *
+ * Its exchanges have the numbers of their streams: 1, 3, 5 and so on. `Switched` is never told: behind a 2xx to CONNECT, the
+ * data and the upload of the exchange are the tunnel. One that was cancelled has its stream reset, and the others go on. What
+ * a peer does to one stream fails one exchange; a fault of the connection fails all, and a GOAWAY for the peer is the last
+ * output. A GOAWAY of the peer's fails those that it says it did not serve, retires the connection, and leaves the others.
+ *
+ * @example
+ * ```ts
+ * import * as Result from "effect/Result"
+ * import * as Http2 from "holdfast/http2"
+ *
+ * const connection = Result.getOrThrow(Http2.make()).open()
+ * connection.trySend({ method: "GET", scheme: "https", authority: "example.com", path: "/", fields: [] })
+ * connection.takeOutput()
+ * const settings = [0, 0, 0, 4, 0, 0, 0, 0, 0]
+ * const ok = [0, 0, 1, 1, 5, 0, 0, 0, 1, 0x88] // HEADERS of stream 1, its last frame: the 8th entry is :status 200
+ * const events = connection.receive(Uint8Array.from([...settings, ...ok]))
+ * console.log(events.map(({ _tag }) => _tag).join(" "), connection.room) // Head End 1024
+ * ```
+ */
+export const make = (
+  { latin1 = Latin1.portable, ...given }: Options = {},
+): Result.Result<HttpEngine, InvalidLimits> => {
+  const system = "Http2"
+  if (typeof latin1 !== "function") {
+    return Result.fail(new InvalidLimits({ system, limit: "latin1", rule: "a function", value: latin1 }))
+  }
+  return Result.map(decode(system, given), (limits): HttpEngine => ({
+    protocol: "h2",
+    open: () => new Http2Connection(limits, latin1),
+  }))
+}

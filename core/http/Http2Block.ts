@@ -1,0 +1,71 @@
+/** The fields of one header block, as they are decoded: kept up to the limits, and judged as a whole (RFC 9113, 8.2 and 8.3). */
+import type { FieldSink } from "./HpackDecoder.ts"
+import type { Entry } from "./HpackTable.ts"
+import type { Rule } from "./HttpFault.ts"
+import type { Field } from "./HttpMessage.ts"
+import { steers } from "./HttpSyntax.ts"
+
+export interface BlockLimits {
+  readonly maxHeadBytes: number
+  readonly maxTrailerBytes: number
+  readonly maxFields: number
+}
+
+export class Block implements FieldSink {
+  readonly #limits: BlockLimits
+  #kind: "head" | "trailers" | "nothing" = "nothing"
+  #bytes = 0
+  fields: Array<Field> = []
+  /** The first rule that is broken. */
+  rule: Rule | undefined = undefined
+  status = 0
+  /** Of the values of content-length, the first, and how many there are. */
+  length = ""
+  lengths = 0
+
+  constructor(limits: BlockLimits) {
+    this.#limits = limits
+  }
+
+  /** `nothing`: nobody will read it. */
+  begin(kind: "head" | "trailers" | "nothing"): void {
+    this.#kind = kind
+    this.#bytes = 0
+    this.fields = []
+    this.rule = undefined
+    this.status = 0
+    this.length = ""
+    this.lengths = 0
+  }
+
+  add(entry: Entry): void {
+    if (this.rule !== undefined || this.#kind === "nothing") return
+    const { maxFields, maxHeadBytes, maxTrailerBytes } = this.#limits
+    this.#bytes += entry.size
+    const isHead = this.#kind === "head"
+    if (this.#bytes > (isHead ? maxHeadBytes : maxTrailerBytes)) this.rule = isHead ? "head-bytes" : "trailers-bytes"
+    else this.rule = entry.rule ?? this.#judge(entry)
+    if (this.rule !== undefined || entry.role === "status") return
+    if (this.fields.push(entry.field) > maxFields) this.rule = "fields"
+  }
+
+  #judge({ field: [name, value], role }: Entry): Rule | undefined {
+    switch (role) {
+      case "plain":
+        return this.#kind === "trailers" && steers.test(name) ? "trailer-field" : undefined
+      case "length":
+        if (this.#kind === "trailers") return "trailer-field"
+        if (this.lengths++ === 0) this.length = value
+        return undefined
+      case "status":
+        if (this.#kind === "trailers" || this.status > 0 || this.fields.length > 0) return "pseudo-field"
+        if (!/^[1-9]\d\d$/.test(value)) return "status"
+        this.status = Number(value)
+        return undefined
+      case "connection":
+        return "connection-field"
+      default:
+        return "pseudo-field"
+    }
+  }
+}

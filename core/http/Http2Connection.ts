@@ -1,0 +1,186 @@
+/**
+ * One client connection of HTTP/2: its exchanges, each a stream, and whether it takes more. It owns what its parts own: the
+ * records of streams, an unfinished frame, the tables of HPACK, bodies that wait for a window, and output that nobody has
+ * taken.
+ */
+import * as Result from "effect/Result"
+import type { InvalidRequest } from "../Refusal.ts"
+import { HpackEncoder } from "./HpackEncoder.ts"
+import { firstWindow } from "./Http2Frames.ts"
+import { Incoming, type IncomingLimits } from "./Http2Incoming.ts"
+import { Output } from "./Http2Output.ts"
+import { Quota } from "./Http2Quota.ts"
+import { prepare, type Prepared, prepareTrailers } from "./Http2Request.ts"
+import { own, PeerSettings } from "./Http2Settings.ts"
+import { type Stream, Streams } from "./Http2Streams.ts"
+import { Uploads } from "./Http2Uploads.ts"
+import type { EngineConnection, Event, Exchange, Sent } from "./HttpEngine.ts"
+import { ExchangeOver } from "./HttpFault.ts"
+import type { Fields, HttpRequest } from "./HttpMessage.ts"
+import { invalid } from "./HttpRules.ts"
+import * as Latin1 from "./Latin1.ts"
+
+export interface ConnectionLimits extends IncomingLimits {
+  readonly maxStreams: number
+  readonly maxStreamsAtFirst: number
+}
+
+/** RFC 9113, 3.4. */
+const preface: Uint8Array = (() => {
+  const text = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
+  const bytes = new Uint8Array(text.length)
+  Latin1.write(text, bytes, 0)
+  return bytes
+})()
+
+const noFields: Fields = Object.freeze([])
+const noEvents: ReadonlyArray<Event> = Object.freeze([])
+
+export class Http2Connection implements EngineConnection {
+  readonly #limits: ConnectionLimits
+  readonly #output = new Output()
+  readonly #peer = new PeerSettings()
+  readonly #encoder = new HpackEncoder()
+  readonly #streams: Streams
+  readonly #quota: Quota
+  readonly #uploads: Uploads
+  readonly #incoming: Incoming
+  #events: Array<Event> = []
+
+  constructor(limits: ConnectionLimits, latin1: Latin1.Latin1) {
+    this.#limits = limits
+    const tell = (event: Event): void => void this.#events.push(event)
+    const streams = this.#streams = new Streams(limits.maxResets)
+    const quota = this.#quota = new Quota(limits.maxIdleFrames)
+    const [output, peer, encoder] = [this.#output, this.#peer, this.#encoder]
+    const uploads = this.#uploads = new Uploads(output, streams, peer, quota, tell)
+    this.#incoming = new Incoming(limits, latin1, { output, peer, encoder, streams, quota, uploads, tell })
+    output.raw(preface)
+    output.settings(own(limits))
+    const more = limits.maxConnectionWindowBytes - firstWindow
+    if (more > 0) output.windowUpdate(0, more)
+  }
+
+  get room(): number {
+    if (this.isRetired) return 0
+    const { maxStreams, maxStreamsAtFirst } = this.#limits
+    const peers = this.#peer.areKnown ? this.#peer.maxStreams : maxStreamsAtFirst
+    return Math.max(0, Math.min(maxStreams, peers) - this.#streams.count)
+  }
+
+  get isRetired(): boolean {
+    return this.#incoming.isRetired || this.#streams.isSpent
+  }
+
+  isSendEnded(exchange: Exchange): boolean {
+    return this.#streams.get(exchange)?.isSent ?? this.#streams.isPast(exchange)
+  }
+
+  get retainedBytes(): number {
+    return this.#incoming.retainedBytes
+  }
+
+  trySend(request: HttpRequest): Sent {
+    if (this.isRetired) return { _tag: "Unsent", request, why: "retired" }
+    if (this.room === 0) return { _tag: "Unsent", request, why: "busy" }
+    const prepared = prepare(request, Math.min(this.#limits.maxHeadBytes, this.#peer.maxHead))
+    if (Result.isFailure(prepared)) return { _tag: "Malformed", error: prepared.failure }
+    // Only its first SETTINGS say whether a peer serves this.
+    if (request.protocol !== undefined && !this.#peer.connectProtocol) {
+      return { _tag: "Unsent", request, why: this.#peer.areKnown ? "unsupported" : "busy" }
+    }
+    return { _tag: "Accepted", exchange: this.#begin(prepared.success) }
+  }
+
+  upload(exchange: Exchange, bytes: Uint8Array): Result.Result<number, ExchangeOver | InvalidRequest> {
+    const stream = this.#sending(exchange)
+    if (stream === undefined) return Result.fail(new ExchangeOver({ exchange }))
+    const { left } = stream
+    if (left !== undefined && bytes.length > left) {
+      return Result.fail(invalid("body", `at most the ${left} bytes that are left of its length`, bytes.length))
+    }
+    // The answer to a CONNECT decides whether there is a tunnel that could take anything.
+    if (bytes.length === 0) return Result.succeed(0)
+    if (stream.isTunnel && stream.part === "head") {
+      stream.isShort = true
+      return Result.succeed(0)
+    }
+    const sent = this.#uploads.sendPart(stream, bytes, bytes.length === left)
+    if (left !== undefined) stream.left = left - sent
+    this.#settle(stream)
+    return Result.succeed(sent)
+  }
+
+  finish(exchange: Exchange, trailers: Fields = noFields): Result.Result<void, ExchangeOver | InvalidRequest> {
+    const stream = this.#sending(exchange)
+    if (stream === undefined) return Result.fail(new ExchangeOver({ exchange }))
+    if (stream.left !== undefined) {
+      return Result.fail(invalid("body", `whole, and ${stream.left} bytes of its length are left`, 0))
+    }
+    if (stream.isTunnel && trailers.length > 0) return Result.fail(invalid("trailers", "left out with CONNECT"))
+    const { maxHeadBytes } = this.#limits
+    return Result.map(prepareTrailers(trailers, Math.min(maxHeadBytes, this.#peer.maxHead)), (fields) => {
+      if (fields.length === 0) this.#uploads.end(stream)
+      else {
+        this.#headers(stream, fields, true)
+        stream.isSent = true
+        this.#uploads.drop(stream)
+      }
+      this.#settle(stream)
+    })
+  }
+
+  consumed(exchange: Exchange, bytes: number): void {
+    this.#incoming.consumed(exchange, bytes)
+  }
+
+  cancel(exchange: Exchange): "drained" | "cut" {
+    return this.#incoming.cancel(exchange)
+  }
+
+  receive(bytes: Uint8Array): ReadonlyArray<Event> {
+    if (bytes.length > 0) this.#incoming.receive(bytes)
+    return this.#take()
+  }
+
+  closed(how: "ended" | "reset"): ReadonlyArray<Event> {
+    this.#incoming.closed(how)
+    return this.#take()
+  }
+
+  takeOutput(): ReadonlyArray<Uint8Array> {
+    this.#quota.taken()
+    return this.#output.take()
+  }
+
+  #begin(prepared: Prepared): Exchange {
+    this.#quota.began()
+    const stream = this.#streams.open(prepared, this.#peer.window, this.#limits.maxStreamWindowBytes)
+    this.#headers(stream, prepared.fields, prepared.isSent)
+    if (prepared.body !== undefined) this.#uploads.sendWhole(stream, prepared.body)
+    return stream.id
+  }
+
+  #headers(stream: Stream, fields: Fields, isLast: boolean): void {
+    this.#encoder.begin()
+    for (const [name, value] of fields) this.#encoder.add(name, value)
+    this.#output.headers(stream.id, this.#encoder.take(), isLast, this.#peer.maxFrame)
+  }
+
+  /** The exchange, as long as its owner may send more of it: not what is held of a body that was given whole. */
+  #sending(exchange: Exchange): Stream | undefined {
+    const stream = this.#streams.get(exchange)
+    return stream === undefined || stream.isSent || stream.held !== undefined ? undefined : stream
+  }
+
+  #settle(stream: Stream): void {
+    if (stream.isOver) this.#streams.close(stream)
+  }
+
+  #take(): ReadonlyArray<Event> {
+    if (this.#events.length === 0) return noEvents
+    const events = this.#events
+    this.#events = []
+    return events
+  }
+}

@@ -1,0 +1,77 @@
+/** The limits of HTTP/2, what each may be, and their check at the door. Owns nothing. */
+import * as Result from "effect/Result"
+import * as Limit from "../Limits.ts"
+import { InvalidLimits } from "../Refusal.ts"
+import { firstFrame, firstWindow } from "./Http2Frames.ts"
+import { defaults, type HttpLimits } from "./HttpLimits.ts"
+
+/**
+ * In HTTP/2, bytes of a head or of trailers are those of names and values, and 32 for each field; `maxHeadBytes` also bounds
+ * a header block as it was sent, and the head of a request. Those of {@link HttpLimits} are from 1 to 1,048,576 here, too,
+ * and `maxHeadBytes` is at least 256.
+ */
+export interface Http2Limits extends HttpLimits {
+  /** Exchanges at a time, if the peer allows as many: 1 to 65,536; 1,024 by default. */
+  readonly maxStreams?: number | undefined
+  /** Exchanges at a time as long as the peer's first SETTINGS have not come: 0 to 65,536; 100 by default. */
+  readonly maxStreamsAtFirst?: number | undefined
+  /** Bytes of a response that may be sent and not consumed: 65,535 to 16,777,216; 262,144 by default. */
+  readonly maxStreamWindowBytes?: number | undefined
+  /** The same for all exchanges of a connection together: 65,535 to 1,073,741,824; 1,048,576 by default. */
+  readonly maxConnectionWindowBytes?: number | undefined
+  /** Bytes of a frame's payload: 16,384 to 1,048,576; 16,384 by default. */
+  readonly maxFrameBytes?: number | undefined
+  /** Bytes of the table of fields that the peer may refer to: 4,096 to 65,536; 4,096 by default. */
+  readonly maxTableBytes?: number | undefined
+  /** Frames that a header block goes on in: 0 to 1,024; 32 by default. */
+  readonly maxContinuations?: number | undefined
+  /** Streams that are remembered as reset, whose late frames are passed over: 16 to 65,536; 1,024 by default. */
+  readonly maxResets?: number | undefined
+  /**
+   * Frames that carry nothing for an exchange, and answers to them that nobody takes: 100 to 1,048,576; 10,000 by default.
+   * An exchange allows 16 of them, and every 256 bytes of a body one.
+   */
+  readonly maxIdleFrames?: number | undefined
+}
+
+export type Decoded = { readonly [K in keyof Http2Limits]-?: number }
+
+interface Range extends Limit.Bounds {
+  readonly otherwise: number
+}
+
+const { most } = Limit
+
+const table: Readonly<Record<keyof Http2Limits, Range>> = {
+  maxHeadBytes: { min: 256, max: most, otherwise: defaults.maxHeadBytes },
+  maxFields: { min: 1, max: most, otherwise: defaults.maxFields },
+  maxTrailerBytes: { min: 1, max: most, otherwise: defaults.maxTrailerBytes },
+  maxInformational: { min: 1, max: most, otherwise: defaults.maxInformational },
+  maxStreams: { min: 1, max: 65_536, otherwise: 1_024 },
+  maxStreamsAtFirst: { min: 0, max: 65_536, otherwise: 100 },
+  maxStreamWindowBytes: { min: firstWindow, max: 16_777_216, otherwise: 262_144 },
+  maxConnectionWindowBytes: { min: firstWindow, max: 1_073_741_824, otherwise: 1_048_576 },
+  maxFrameBytes: { min: firstFrame, max: 1_048_576, otherwise: firstFrame },
+  maxTableBytes: { min: 4_096, max: 65_536, otherwise: 4_096 },
+  maxContinuations: { min: 0, max: 1_024, otherwise: 32 },
+  maxResets: { min: 16, max: 65_536, otherwise: 1_024 },
+  maxIdleFrames: { min: 100, max: most, otherwise: 10_000 },
+}
+
+const names = Object.keys(table) as ReadonlyArray<keyof Http2Limits>
+
+/** Every limit, given or by default; or the first rule that one breaks. A name that is none is a slip, and not passed over. */
+export const decode = (system: string, given: Http2Limits): Result.Result<Decoded, InvalidLimits> => {
+  const unknown = Object.entries(given).find(([name]) => !Object.hasOwn(table, name))
+  if (unknown !== undefined) {
+    const [limit, value] = unknown
+    return Result.fail(new InvalidLimits({ system, limit, rule: `one of ${names.join(", ")}`, value }))
+  }
+  const limits: Partial<Record<keyof Http2Limits, number>> = {}
+  for (const name of names) {
+    const counted = Limit.count(system, name, given[name] ?? table[name].otherwise, table[name])
+    if (Result.isFailure(counted)) return Result.fail(counted.failure)
+    limits[name] = counted.success
+  }
+  return Result.succeed(limits as Decoded)
+}

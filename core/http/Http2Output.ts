@@ -1,0 +1,123 @@
+/**
+ * Frames as bytes, small ones put together. It owns what nobody has taken, and room that is left of the last allocation.
+ */
+import { Flag, Type } from "./Http2Frames.ts"
+
+const none: ReadonlyArray<Uint8Array> = Object.freeze([])
+const roomBytes = 8_192
+const headBytes = 9
+/** Bodies up to here are copied to what is around them, which saves a write. */
+const together = 4_096
+
+export class Output {
+  #pieces: Array<Uint8Array> = []
+  #room = new Uint8Array(0)
+  #from = 0
+  #at = 0
+
+  /** What was written since, in order, in as few pieces as it came to. */
+  take(): ReadonlyArray<Uint8Array> {
+    this.#seal()
+    if (this.#pieces.length === 0) return none
+    const pieces = this.#pieces
+    this.#pieces = []
+    return pieces
+  }
+
+  raw(bytes: Uint8Array): void {
+    if (bytes.length > together) {
+      this.#seal()
+      this.#pieces.push(bytes)
+    } else {
+      this.#reserve(bytes.length)
+      this.#room.set(bytes, this.#at)
+      this.#at += bytes.length
+    }
+  }
+
+  /** A header block, in as many frames as the peer's limit makes of it. */
+  headers(stream: number, block: Uint8Array, isLast: boolean, maxFrame: number): void {
+    let at = 0
+    do {
+      const to = Math.min(block.length, at + maxFrame)
+      const flags = (at === 0 && isLast ? Flag.endStream : 0) | (to === block.length ? Flag.endHeaders : 0)
+      this.#head(to - at, at === 0 ? Type.headers : Type.continuation, flags, stream)
+      const part = block.subarray(at, to)
+      // The block is its encoder's, and what is not put together would be handed out as it is.
+      this.raw(part.length > together ? part.slice() : part)
+      at = to
+    } while (at < block.length)
+  }
+
+  data(stream: number, bytes: Uint8Array, isLast: boolean): void {
+    this.#head(bytes.length, Type.data, isLast ? Flag.endStream : 0, stream)
+    this.raw(bytes)
+  }
+
+  /** Identifiers and values, in turn. */
+  settings(values: ReadonlyArray<number>): void {
+    this.#head(values.length * 3, Type.settings, 0, 0)
+    for (let i = 0; i < values.length; i += 2) {
+      this.#room[this.#at++] = 0
+      this.#room[this.#at++] = values[i]!
+      this.#uint32(values[i + 1]!)
+    }
+  }
+
+  settingsAck(): void {
+    this.#head(0, Type.settings, Flag.ack, 0)
+  }
+
+  pong(bytes: Uint8Array, from: number): void {
+    this.#head(8, Type.ping, Flag.ack, 0)
+    for (let i = 0; i < 8; i++) this.#room[this.#at++] = bytes[from + i]!
+  }
+
+  windowUpdate(stream: number, bytes: number): void {
+    this.#head(4, Type.windowUpdate, 0, stream)
+    this.#uint32(bytes)
+  }
+
+  reset(stream: number, code: number): void {
+    this.#head(4, Type.reset, 0, stream)
+    this.#uint32(code)
+  }
+
+  /** No stream of the peer's own was served, since it may have none. */
+  goAway(code: number): void {
+    this.#head(8, Type.goAway, 0, 0)
+    this.#uint32(0)
+    this.#uint32(code)
+  }
+
+  /** The head of a frame, and room for a payload of control behind it. */
+  #head(length: number, type: number, flags: number, stream: number): void {
+    this.#reserve(headBytes + (type === Type.data ? 0 : Math.min(length, 64)))
+    this.#room[this.#at++] = length >> 16
+    this.#room[this.#at++] = length >> 8
+    this.#room[this.#at++] = length
+    this.#room[this.#at++] = type
+    this.#room[this.#at++] = flags
+    this.#uint32(stream)
+  }
+
+  #uint32(value: number): void {
+    this.#room[this.#at++] = value >>> 24
+    this.#room[this.#at++] = value >> 16
+    this.#room[this.#at++] = value >> 8
+    this.#room[this.#at++] = value
+  }
+
+  #reserve(bytes: number): void {
+    if (this.#at + bytes <= this.#room.length) return
+    this.#seal()
+    this.#room = new Uint8Array(roomBytes)
+    this.#from = 0
+    this.#at = 0
+  }
+
+  #seal(): void {
+    if (this.#at > this.#from) this.#pieces.push(this.#room.subarray(this.#from, this.#at))
+    this.#from = this.#at
+  }
+}

@@ -1,0 +1,140 @@
+/**
+ * The streams of a connection: those that are live, those that are over and have bytes that nobody has consumed, and the
+ * last ones that were reset, of which more may come until the peer hears of it. It owns a record of each.
+ */
+import { Inflow, Outflow } from "./Http2Window.ts"
+import type { Exchange } from "./HttpEngine.ts"
+
+/** What of a request decides how its stream goes. */
+export interface Asked {
+  readonly isHead: boolean
+  /** CONNECT of either kind: behind a 2xx, data goes both ways until each side ends it. */
+  readonly isTunnel: boolean
+  /** Bytes of the body that are still to come; undefined: as many as will come. */
+  readonly left: number | undefined
+  readonly isSent: boolean
+}
+
+export class Stream {
+  readonly id: Exchange
+  readonly isHead: boolean
+  readonly isTunnel: boolean
+
+  /** The request: whether all of it is out, what is left of its announced length, and what is held for lack of a window. */
+  isSent: boolean
+  left: number | undefined
+  held: Uint8Array | undefined = undefined
+  /** Whether less was taken than was given, so that its owner waits for a window. */
+  isShort = false
+  readonly outflow: Outflow
+
+  /** The response. */
+  part: "head" | "body" | "ended" = "head"
+  informational = 0
+  /** Bytes of the body that were announced or may be; undefined where only the end will tell. */
+  expected: number | undefined = undefined
+  received = 0
+  /** Bytes that were told and not consumed. */
+  unread = 0
+  readonly inflow: Inflow
+
+  constructor(id: Exchange, asked: Asked, outflow: number, inflow: number) {
+    this.id = id
+    this.isHead = asked.isHead
+    this.isTunnel = asked.isTunnel
+    this.isSent = asked.isSent
+    this.left = asked.left
+    this.outflow = new Outflow(outflow)
+    this.inflow = new Inflow(inflow)
+  }
+
+  get isOver(): boolean {
+    return this.isSent && this.part === "ended"
+  }
+}
+
+export class Streams {
+  readonly #maxResets: number
+  readonly #live = new Map<Exchange, Stream>()
+  readonly #unread = new Map<Exchange, Stream>()
+  readonly #resets = new Map<Exchange, Inflow>()
+  #last: Exchange = -1
+
+  /** `maxResets`: how many streams that were reset are remembered. */
+  constructor(maxResets: number) {
+    this.#maxResets = maxResets
+  }
+
+  get count(): number {
+    return this.#live.size
+  }
+
+  /** The last that was opened; below zero, none. */
+  get last(): Exchange {
+    return this.#last
+  }
+
+  get isSpent(): boolean {
+    return this.#last >= 0x7fff_ffff
+  }
+
+  /** Whether it was opened and is not live any more. */
+  isPast(id: Exchange): boolean {
+    return id > 0 && id % 2 === 1 && id <= this.#last && !this.#live.has(id)
+  }
+
+  /** In the order in which they were opened. */
+  get all(): Iterable<Stream> {
+    return this.#live.values()
+  }
+
+  get(id: Exchange): Stream | undefined {
+    return this.#live.get(id)
+  }
+
+  open(asked: Asked, outflow: number, inflow: number): Stream {
+    const stream = new Stream(this.#last += 2, asked, outflow, inflow)
+    this.#live.set(stream.id, stream)
+    return stream
+  }
+
+  /** Takes one out that is over; what was told of it stays counted until it is consumed. */
+  close(stream: Stream): void {
+    this.#live.delete(stream.id)
+    stream.held = undefined
+    if (stream.unread > 0) this.#unread.set(stream.id, stream)
+  }
+
+  /** As `close`, of one that this side has reset: the peer may go on until it hears of it, within the window it knows. */
+  reset(stream: Stream): void {
+    this.close(stream)
+    this.#resets.set(stream.id, stream.inflow)
+    if (this.#resets.size <= this.#maxResets) return
+    for (const oldest of this.#resets.keys()) {
+      this.#resets.delete(oldest)
+      return
+    }
+  }
+
+  /** The window of a stream that is remembered as reset. */
+  resetInflow(id: Exchange): Inflow | undefined {
+    return this.#resets.get(id)
+  }
+
+  /** How many of so many bytes were told of this stream and not consumed before. */
+  consume(id: Exchange, bytes: number): number {
+    const stream = this.#live.get(id) ?? this.#unread.get(id)
+    if (stream === undefined || !(bytes > 0)) return 0
+    const consumed = Math.min(stream.unread, Math.floor(bytes))
+    stream.unread -= consumed
+    if (stream.unread === 0) this.#unread.delete(id)
+    return consumed
+  }
+
+  /** Lets go of everything. */
+  clear(): void {
+    this.#live.clear()
+    this.#unread.clear()
+    this.#resets.clear()
+  }
+}

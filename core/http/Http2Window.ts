@@ -1,0 +1,46 @@
+/** The two sides of flow control (RFC 9113, 5.2 and 6.9), of a stream or of the connection. They own their counts. */
+import { mostWindow } from "./Http2Frames.ts"
+
+/** What the peer may still send. It is opened again by what was consumed, and by nothing else. */
+export class Inflow {
+  readonly #size: number
+  #left: number
+  /** Bytes that were consumed, and that the peer was not told of. */
+  #due = 0
+
+  constructor(size: number) {
+    this.#size = size
+    this.#left = size
+  }
+
+  /** Bytes came; whether they were allowed. */
+  take(bytes: number): boolean {
+    this.#left -= bytes
+    return this.#left >= 0
+  }
+
+  /** Bytes were consumed: how many to tell the peer of now, once they are half of the window. */
+  release(bytes: number): number {
+    this.#due += bytes
+    if (2 * this.#due < this.#size) return 0
+    const told = this.#due
+    this.#left += told
+    this.#due = 0
+    return told
+  }
+}
+
+/** What may still be sent. Below zero, it was made smaller after it was used (RFC 9113, 6.9.2). */
+export class Outflow {
+  left: number
+
+  constructor(left: number) {
+    this.left = left
+  }
+
+  /** Whether it stays a window. */
+  raise(bytes: number): boolean {
+    this.left += bytes
+    return this.left <= mostWindow
+  }
+}

@@ -1,0 +1,177 @@
+/** What must hold of every execution on HTTP/2, whatever the input is. */
+import { latin1 } from "../../adapters/shared/Latin1.ts"
+import type { EngineConnection, Event, HttpEngine } from "../../core/http/HttpEngine.ts"
+import type * as Http2 from "../../core/http/Http2.ts"
+import type { HttpRequest } from "../../core/http/HttpMessage.ts"
+import * as Lab from "../support/http/Lab.ts"
+import * as Lab2 from "../support/http/Lab2.ts"
+import type { Act, FramesCase } from "./FramesCase.ts"
+import { must, same } from "./Law.ts"
+
+/** So small that inputs of a few hundred bytes pass them. */
+export const small: Http2.Options = {
+  maxHeadBytes: 256,
+  maxFields: 3,
+  maxTrailerBytes: 80,
+  maxInformational: 1,
+  maxContinuations: 0,
+  maxStreams: 4,
+  maxResets: 16,
+  maxIdleFrames: 100,
+  maxStreamWindowBytes: 65_535,
+  maxConnectionWindowBytes: 65_535,
+}
+
+/** Twice a frame and a block at most, since room is doubled, and a table. */
+const mostKept = (isSmall: boolean): number => 2 * (16_384 + (isSmall ? 256 : 65_536)) + 4_096
+
+interface Said {
+  readonly told: ReadonlyArray<string>
+  readonly output: string
+}
+
+export const broken = (one: FramesCase, on: HttpEngine): void => {
+  const whole = run(one, on, [Infinity])
+  for (const sizes of [one.sizes, [1]]) {
+    const cut = run(one, on, sizes)
+    must(
+      same(cut.told, whole.told),
+      `pieces of ${sizes} say ${JSON.stringify(cut.told)}, one ${JSON.stringify(whole.told)}`,
+    )
+    must(cut.output === whole.output, `pieces of ${sizes} make another output`)
+  }
+}
+
+const large = new Uint8Array(70_000)
+
+const requestOf = (kind: FramesCase["requests"][number]): HttpRequest => {
+  if (kind === "CONNECT") return { ...Lab2.get, method: "CONNECT", authority: "example.com:443", path: "" }
+  if (kind === "short") return { ...Lab2.get, method: "POST", body: large.subarray(0, 12) }
+  if (kind === "POST") return { ...Lab2.get, method: "POST", body: large }
+  return kind === "upload" ? { ...Lab2.get, method: "POST", body: { bytes: undefined } } : { ...Lab2.get, method: kind }
+}
+
+const run = (one: FramesCase, on: HttpEngine, sizes: ReadonlyArray<number>): Said => {
+  const bench = new Bench(one, on.open())
+  for (const kind of one.requests) bench.send(requestOf(kind))
+  const bytes = Lab.bytes(one.input)
+  let turn = 0
+  let at = 0
+  const feed = (end: number): void => {
+    for (; at < end; turn++) {
+      const to = Math.min(end, at + sizes[turn % sizes.length]!)
+      bench.feed(bytes.slice(at, to))
+      at = to
+    }
+  }
+  for (const act of one.acts) {
+    feed(act.at)
+    bench.act(act)
+  }
+  feed(bytes.length)
+  return bench.end()
+}
+
+/** The order of an exchange's events, but for those of its sending side. */
+const order = /^(Informational )*(Head (Data )?(End )?)?(Failed )?$/
+
+class Bench {
+  readonly #one: FramesCase
+  readonly #connection: EngineConnection
+  readonly #events: Array<Event> = []
+  readonly #tags = new Map<number, string>()
+  readonly #gone = new Set<number>()
+  readonly #unread = new Map<number, number>()
+  #output = ""
+  #retired = 0
+
+  constructor(one: FramesCase, connection: EngineConnection) {
+    this.#one = one
+    this.#connection = connection
+  }
+
+  send(request: HttpRequest): void {
+    const { room } = this.#connection
+    const sent = this.#connection.trySend(request)
+    must((sent._tag === "Accepted") === room > 0 || sent._tag === "Malformed", `${sent._tag} with room for ${room}`)
+    if (sent._tag === "Accepted") this.#tags.set(sent.exchange, "")
+  }
+
+  feed(piece: Uint8Array): void {
+    const told = this.#connection.receive(piece)
+    must(told.length <= 2 * this.#tags.size + 2 + piece.length, `${told.length} events of ${piece.length} bytes`)
+    this.#hear(told)
+    const { isRetired, retainedBytes, room } = this.#connection
+    must(retainedBytes <= mostKept(this.#one.small), `${retainedBytes} bytes are kept`)
+    must(room >= 0 && (!isRetired || room === 0), `room for ${room}`)
+    const live = [...this.#tags].filter(([exchange, tags]) =>
+      !this.#gone.has(exchange) && !tags.endsWith("Failed ") &&
+      !(tags.endsWith("End ") && this.#connection.isSendEnded(exchange))
+    )
+    must(isRetired || room <= (this.#one.small ? 4 : 1_024) - live.length, `room for ${room} beside ${live.length}`)
+    // No peer that says nothing of its limit takes a place away.
+    if (this.#one.limitless) must(isRetired || room === (this.#one.small ? 4 : 1_024) - live.length, "a place is lost")
+    must(this.#retired <= 1 && (this.#retired === 0 || isRetired), "it retired twice, or is not retired")
+  }
+
+  act({ exchange, what }: Act): void {
+    const connection = this.#connection
+    switch (what) {
+      case "send":
+        return this.send(Lab2.get)
+      case "post":
+        return this.send(requestOf("upload"))
+      case "upload":
+        return void connection.upload(exchange, Lab.bytes("upload"))
+      case "upload-much":
+        return void connection.upload(exchange, new Uint8Array(66_000))
+      case "finish":
+        return void connection.finish(exchange, [["x-sum", "1"]])
+      case "consume":
+        return connection.consumed(exchange, this.#unread.get(exchange) ?? 7)
+      case "cancel":
+        if (connection.cancel(exchange) === "cut") this.#gone.add(exchange)
+        must(connection.cancel(exchange) === "drained", "it was cut twice")
+        return
+      default:
+        this.#take()
+    }
+  }
+
+  end(): Said {
+    const closing = this.#connection.closed(this.#one.end)
+    this.#hear(closing)
+    this.#take()
+    const { isRetired, retainedBytes } = this.#connection
+    must(this.#retired === 1, `it retired ${this.#retired} times`)
+    must(isRetired && retainedBytes === 0, "it is open, or keeps something, though it was closed")
+    for (const [exchange, tags] of this.#tags) {
+      must(this.#gone.has(exchange) || /(End|Failed) $/.test(tags), `${exchange} did not come to an end: ${tags}`)
+    }
+    must(this.#connection.receive(Lab2.ping).length === 0, "it went on behind its end")
+    must(this.#connection.takeOutput().length === 0, "it wrote behind its end")
+    return { told: Lab2.told(this.#events), output: this.#output }
+  }
+
+  #take(): void {
+    for (const piece of this.#connection.takeOutput()) this.#output += latin1(piece, 0, piece.length)
+  }
+
+  #hear(told: ReadonlyArray<Event>): void {
+    this.#events.push(...told)
+    for (const event of told) {
+      if (event._tag === "Retired") {
+        this.#retired++
+        continue
+      }
+      const { _tag, exchange } = event
+      const before = this.#tags.get(exchange)
+      must(before !== undefined && !this.#gone.has(exchange), `${_tag} of ${exchange}, which is not there`)
+      if (_tag === "SendEnded" || _tag === "Writable") continue
+      if (_tag === "Data") this.#unread.set(exchange, (this.#unread.get(exchange) ?? 0) + event.bytes.length)
+      const tags = _tag === "Data" && before!.endsWith("Data ") ? before! : `${before}${_tag} `
+      must(order.test(tags) && !/(End|Failed) \w/.test(tags), `events of ${exchange} out of order: ${tags}`)
+      this.#tags.set(exchange, tags)
+    }
+  }
+}

@@ -1,0 +1,261 @@
+/** Flow control of HTTP/2, both ways and on both levels: nothing is sent that no window allows, and none opens by itself. */
+import { assert, describe, it } from "vitest"
+import * as fc from "fast-check"
+import * as Result from "effect/Result"
+import type { EngineConnection, Event } from "../../core/http/HttpEngine.ts"
+import type { HttpRequest } from "../../core/http/HttpMessage.ts"
+import * as Lab2 from "../support/http/Lab2.ts"
+
+const { data, endStream, get, open, response, says, send, settings, windowUpdate, written } = Lab2
+const post = (body: HttpRequest["body"]): HttpRequest => ({ ...get, method: "POST", body })
+const upload = (connection: EngineConnection, exchange: number, bytes: number): number =>
+  Result.getOrThrow(connection.upload(exchange, new Uint8Array(bytes)))
+const lines = (connection: EngineConnection): ReadonlyArray<string> =>
+  written(connection).filter((line) => line.startsWith("data"))
+/** Data in frames as large as may be. */
+const bulk = (stream: number, bytes: number): Uint8Array =>
+  Lab2.join(
+    ...Array.from({ length: Math.ceil(bytes / 16_384) }, (_, i) =>
+      data(stream, "x".repeat(Math.min(16_384, bytes - i * 16_384)))),
+  )
+
+describe("toward the peer", () => {
+  it("an upload goes as far as the stream's window, and on when that opens", () => {
+    const connection = open({}, settings([4, 10]))
+    send(connection, post({ bytes: undefined }))
+    assert.deepStrictEqual([upload(connection, 1, 8), upload(connection, 1, 8), upload(connection, 1, 8)], [8, 2, 0])
+    assert.deepStrictEqual(says(connection, windowUpdate(1, 5)), ["1: writable"])
+    assert.deepStrictEqual(says(connection, windowUpdate(1, 1)), [])
+    assert.strictEqual(upload(connection, 1, 8), 6)
+    assert.deepStrictEqual(says(connection, settings([4, 12])), ["1: writable"])
+    assert.deepStrictEqual([upload(connection, 1, 8), connection.isSendEnded(1)], [2, false])
+  })
+
+  it("and as far as the connection's", () => {
+    const connection = open({}, settings([4, 1_000_000]))
+    for (const exchange of [1, 3]) {
+      send(connection, post({ bytes: undefined }))
+      assert.strictEqual(upload(connection, exchange, 65_000), exchange === 1 ? 65_000 : 535)
+    }
+    assert.deepStrictEqual(says(connection, windowUpdate(3, 100)), [])
+    assert.deepStrictEqual(says(connection, windowUpdate(0, 10)), ["3: writable"])
+    assert.deepStrictEqual([upload(connection, 1, 4), upload(connection, 3, 100)], [4, 6])
+  })
+
+  it("in frames as large as the peer takes them", () => {
+    const connection = open({}, settings([5, 20_000]))
+    send(connection, post(new Uint8Array(50_000)))
+    assert.deepStrictEqual(lines(connection), ["data 1 20000", "data 1 20000", "data 1 10000 end"])
+  })
+
+  it("a body of bytes is held for lack of a window, and its end is told", () => {
+    const connection = open()
+    send(connection, post(new Uint8Array(100_000)))
+    assert.deepStrictEqual(lines(connection), ["data 1 16384", "data 1 16384", "data 1 16384", "data 1 16383"])
+    assert.isFalse(connection.isSendEnded(1))
+    assert.strictEqual(Result.isFailure(connection.upload(1, new Uint8Array(1))), true)
+    assert.strictEqual(Result.isFailure(connection.finish(1)), true)
+    assert.deepStrictEqual(says(connection, windowUpdate(0, 30_000), windowUpdate(1, 34_465)), [])
+    assert.deepStrictEqual(says(connection, windowUpdate(0, 4_464)), [])
+    assert.deepStrictEqual(says(connection, windowUpdate(0, 1)), ["1: sent whole"])
+    assert.deepStrictEqual([lines(connection).at(-1), connection.isSendEnded(1)], ["data 1 \0 end", true])
+  })
+
+  it("those that wait take turns, a frame each", () => {
+    const connection = open({}, settings([4, 1_000_000]))
+    send(connection, post(new Uint8Array(65_535)))
+    for (let i = 0; i < 3; i++) send(connection, post(new Uint8Array(20_000)))
+    connection.takeOutput()
+    assert.deepStrictEqual(says(connection, windowUpdate(0, 50_000)), [])
+    assert.deepStrictEqual(lines(connection), ["data 3 16384", "data 5 16384", "data 7 16384", "data 3 848"])
+    assert.deepStrictEqual(says(connection, windowUpdate(0, 50_000)), [
+      "5: sent whole",
+      "7: sent whole",
+      "3: sent whole",
+    ])
+  })
+
+  it("a window that settings make negative lets nothing out until it is above zero", () => {
+    const connection = open({}, settings([4, 100]))
+    send(connection, post({ bytes: undefined }))
+    assert.strictEqual(upload(connection, 1, 200), 100)
+    connection.receive(settings([4, 20]))
+    assert.deepStrictEqual(says(connection, windowUpdate(1, 80)), [])
+    assert.strictEqual(upload(connection, 1, 100), 0)
+    assert.deepStrictEqual(says(connection, windowUpdate(1, 1)), ["1: writable"])
+    assert.strictEqual(upload(connection, 1, 100), 1)
+  })
+
+  it("one that is over waits no more", () => {
+    const connection = open({}, settings([4, 10]))
+    send(connection, post(new Uint8Array(100)))
+    send(connection, post({ bytes: undefined }))
+    upload(connection, 3, 100)
+    connection.cancel(1)
+    says(connection, Lab2.reset(3, 8))
+    connection.takeOutput()
+    assert.deepStrictEqual(
+      says(connection, windowUpdate(0, 100), windowUpdate(1, 100), windowUpdate(3, 100), settings([4, 99])),
+      [],
+    )
+    assert.deepStrictEqual(lines(connection), [])
+  })
+
+  it("what goes out is what went in, within every window, however these open", () => {
+    const step = fc.record({ of: fc.integer({ min: 0, max: 3 }), bytes: fc.integer({ min: 1, max: 40_000 }) })
+    fc.assert(
+      fc.property(fc.array(step, { maxLength: 40 }), fc.integer({ min: 0, max: 50_000 }), (steps, first) => {
+        const connection = open({}, settings([4, first]))
+        const sizes = [80_000, 1, 123_456]
+        for (const size of sizes) send(connection, post(new Uint8Array(size)))
+        const left = [65_535, first, first, first]
+        const out = [0, 0, 0]
+        const check = (): void => {
+          for (const line of lines(connection)) {
+            const [, stream = "", text = ""] = line.split(" ")
+            const [at, bytes] = [(Number(stream) - 1) / 2, /^\d+$/.test(text) ? Number(text) : text.length]
+            out[at] = out[at]! + bytes
+            left[0] = left[0]! - bytes
+            left[at + 1] = left[at + 1]! - bytes
+          }
+          for (const window of left) assert.isAtLeast(window, 0)
+        }
+        check()
+        for (const { bytes, of } of steps) {
+          connection.receive(windowUpdate(of === 0 ? 0 : 2 * of - 1, bytes))
+          left[of] = left[of]! + bytes
+          check()
+          for (const [i, size] of sizes.entries()) {
+            const isHeld = out[i]! < size
+            assert.strictEqual(connection.isSendEnded(2 * i + 1), !isHeld)
+            // Nothing waits where both windows are open.
+            assert.isFalse(isHeld && left[0]! > 0 && left[i + 1]! > 0)
+          }
+        }
+      }),
+      { seed: 20_261_129, numRuns: 200 },
+    )
+  })
+})
+
+describe("toward this side", () => {
+  const small = { maxStreamWindowBytes: 65_535, maxConnectionWindowBytes: 100_000 }
+
+  it("a stream's window opens by what was consumed of it, once that is half of it", () => {
+    const connection = Lab2.asked(small)
+    connection.receive(Lab2.join(response(1, 200), bulk(1, 60_000)))
+    assert.deepStrictEqual(written(connection), [])
+    connection.consumed(1, 32_767)
+    assert.deepStrictEqual(written(connection), [])
+    connection.consumed(1, 1)
+    assert.deepStrictEqual(written(connection), ["window 1 32768"])
+    connection.consumed(1, 1e9)
+    assert.deepStrictEqual(written(connection), ["window 0 60000"])
+    connection.consumed(1, 5)
+    connection.consumed(1, NaN)
+    connection.consumed(1, -5)
+    assert.deepStrictEqual(written(connection), [])
+  })
+
+  it("one that is not read takes no more than its window, nor all together more than the connection's", () => {
+    const connection = Lab2.asked(small, [get, get])
+    connection.receive(Lab2.join(response(1, 200), bulk(1, 65_535)))
+    assert.match(says(connection, data(1, "x")).at(-1)!, /^retired fault flow-control/)
+    const both = Lab2.asked(small, [get, get])
+    both.receive(Lab2.join(response(1, 200), bulk(1, 60_000), response(3, 200), bulk(3, 40_000)))
+    assert.isFalse(both.isRetired)
+    assert.match(says(both, data(3, "x")).at(-1)!, /^retired fault flow-control/)
+    assert.strictEqual(written(both).at(-1), "goaway 0 3")
+  })
+
+  it("padding and frames that nobody wants are consumed as they come", () => {
+    const connection = Lab2.asked(small)
+    connection.receive(response(1, 200))
+    const padded = Lab2.frame(0, Lab2.padded, 1, [255, ...new Uint8Array(256)])
+    for (let i = 0; i < 400; i++) {
+      assert.deepStrictEqual(says(connection, padded).map((line) => line.length), [9])
+      connection.consumed(1, 1)
+    }
+    const updates = written(connection)
+    assert.isAbove(updates.filter((line) => line.startsWith("window 0")).length, 1)
+    assert.isAbove(updates.filter((line) => line.startsWith("window 1")).length, 2)
+    connection.cancel(1)
+    connection.receive(bulk(1, 20_000))
+    assert.isFalse(connection.isRetired)
+  })
+
+  it("what was told of an exchange that is over still counts, until it is consumed or cancelled", () => {
+    const connection = Lab2.asked(small, [get, get, get])
+    connection.receive(Lab2.join(response(1, 200), bulk(1, 50_000), data(1, "", endStream)))
+    connection.receive(Lab2.join(response(3, 200), bulk(3, 40_000), Lab2.reset(3, 2)))
+    connection.receive(response(5, 200))
+    assert.deepStrictEqual(written(connection), [])
+    connection.consumed(1, 50_000)
+    assert.deepStrictEqual(written(connection), ["window 0 50000"])
+    assert.strictEqual(connection.cancel(3), "drained")
+    connection.receive(bulk(5, 20_000))
+    connection.consumed(5, 20_000)
+    assert.deepStrictEqual(written(connection), ["window 0 60000"])
+  })
+
+  it("a cancelled exchange gives back what nobody will read, in the middle of a frame, too", () => {
+    const connection = Lab2.asked(small)
+    const frame = data(1, "x".repeat(10_000))
+    connection.receive(Lab2.join(response(1, 200), bulk(1, 45_000), frame.slice(0, 5_009)))
+    connection.cancel(1)
+    assert.deepStrictEqual(written(connection), ["window 0 50000", "reset 1 8"])
+    connection.receive(frame.slice(5_009))
+    send(connection)
+    connection.receive(Lab2.join(response(3, 200), bulk(3, 45_000)))
+    connection.consumed(3, 45_000)
+    assert.deepStrictEqual(written(connection).slice(1), ["window 0 50000", "window 3 45000"])
+  })
+
+  it("the windows that are told never come to more than was consumed", () => {
+    const step = fc.record({
+      stream: fc.constantFrom(1, 3, 5),
+      bytes: fc.integer({ min: 1, max: 16_384 }),
+      consumed: fc.integer({ min: 0, max: 40_000 }),
+    })
+    fc.assert(
+      fc.property(fc.array(step, { maxLength: 60 }), (steps) => {
+        const connection = Lab2.asked(small, [get, get, get])
+        connection.receive(Lab2.join(response(1, 200), response(3, 200), response(5, 200)))
+        const unread: Record<number, number> = { 0: 0, 1: 0, 3: 0, 5: 0 }
+        const window: Record<number, number> = { 0: 100_000, 1: 65_535, 3: 65_535, 5: 65_535 }
+        for (const { bytes, consumed, stream } of steps) {
+          if (bytes <= window[0]! && bytes <= window[stream]!) {
+            const events: ReadonlyArray<Event> = connection.receive(data(stream, "x".repeat(bytes)))
+            assert.deepStrictEqual(events.map(({ _tag }) => _tag), ["Data"])
+            for (const id of [0, stream]) {
+              window[id] = window[id]! - bytes
+              unread[id] = unread[id]! + bytes
+            }
+          }
+          const read = Math.min(consumed, unread[stream]!)
+          for (const id of [0, stream]) unread[id] = unread[id]! - read
+          connection.consumed(stream, consumed)
+          for (const line of written(connection)) {
+            const [, id = "", more = ""] = line.split(" ")
+            window[Number(id)] = window[Number(id)]! + Number(more)
+          }
+          for (const [id, size] of [[0, 100_000], [1, 65_535], [3, 65_535], [5, 65_535]] as const) {
+            assert.isAtMost(window[id]! + unread[id]!, size)
+            // A reader that keeps up has at least half of its window open.
+            if (unread[id] === 0) assert.isAtLeast(window[id]!, size / 2 - 1)
+          }
+        }
+      }),
+      { seed: 20_261_129, numRuns: 200 },
+    )
+  })
+})
+
+it("a peer that is slow to hear of a reset may use the window it knew, and no more", () => {
+  const connection = Lab2.asked({ maxStreamWindowBytes: 65_535 })
+  connection.receive(response(1, 200))
+  connection.cancel(1)
+  connection.receive(bulk(1, 65_535))
+  assert.isFalse(connection.isRetired)
+  assert.match(says(connection, data(1, "x")).join(), /^retired fault flow-control/)
+})

@@ -1,0 +1,246 @@
+/** What bounds an HTTP/2 peer: sizes of heads, floods of frames, bombs of HPACK, and what is kept of what it sent. */
+import { assert, describe, it } from "vitest"
+import * as Result from "effect/Result"
+import type { EngineConnection } from "../../core/http/HttpEngine.ts"
+import * as Http2 from "../../core/http/Http2.ts"
+import * as Lab2 from "../support/http/Lab2.ts"
+
+const {
+  asked,
+  block,
+  data,
+  endHeaders,
+  endStream,
+  frame,
+  get,
+  headers,
+  open,
+  ping,
+  response,
+  says,
+  send,
+  settings,
+  Type,
+} = Lab2
+const field = (bytes: number): readonly [string, string] => ["x", "y".repeat(bytes - 33)]
+const statusBytes = ":status".length + 3 + 32
+
+describe("options are checked at the door:", () => {
+  const given: ReadonlyArray<readonly [Http2.Options, string]> = [
+    [{ maxStreams: 0 }, "maxStreams"],
+    [{ maxStreamsAtFirst: -1 }, "maxStreamsAtFirst"],
+    [{ maxStreamWindowBytes: 65_534 }, "maxStreamWindowBytes"],
+    [{ maxConnectionWindowBytes: 2 ** 31 }, "maxConnectionWindowBytes"],
+    [{ maxFrameBytes: 16_383 }, "maxFrameBytes"],
+    [{ maxTableBytes: 4_095 }, "maxTableBytes"],
+    [{ maxContinuations: 1.5 }, "maxContinuations"],
+    [{ maxResets: NaN }, "maxResets"],
+    [{ maxIdleFrames: 99 }, "maxIdleFrames"],
+    [{ maxHeadBytes: 255 }, "maxHeadBytes"],
+    [{ latin1: "latin1" as never }, "latin1"],
+    [{ maxStrems: 1 } as Http2.Options, "maxStrems"],
+  ]
+  for (const [options, limit] of given) {
+    it(limit, () => {
+      const error = Result.getOrThrow(Result.flip(Http2.make(options)))
+      assert.deepInclude({ ...error }, { _tag: "InvalidLimits", system: "Http2", limit })
+    })
+  }
+})
+
+describe("a limit of a message fails its stream behind the last that is within it:", () => {
+  const fails = (options: Http2.Options, ...sent: ReadonlyArray<Uint8Array>): string | undefined =>
+    says(asked(options), ...sent).map((line) => /^1: failed (\S+) \S+ \d+ (\d+)$/.exec(line)?.slice(1).join(" ")).at(-1)
+
+  it("head-bytes, with 32 a field", () => {
+    const options = { maxHeadBytes: 1_000 }
+    assert.isUndefined(fails(options, response(1, 200, [field(1_000 - statusBytes)])))
+    assert.strictEqual(fails(options, response(1, 200, [field(1_001 - statusBytes)])), "head-bytes 1000")
+    assert.strictEqual(fails(options, response(1, 103, [field(1_001 - statusBytes)])), "head-bytes 1000")
+  })
+
+  it("fields, of a head and of trailers", () => {
+    const options = { maxFields: 2 }
+    assert.isUndefined(fails(options, response(1, 200, [field(40), field(40)])))
+    assert.strictEqual(fails(options, response(1, 200, [field(40), field(40), field(40)])), "fields 2")
+    assert.strictEqual(
+      fails(options, response(1, 200), headers(1, [field(40), field(40), field(40)], endStream)),
+      "fields 2",
+    )
+  })
+
+  it("trailers-bytes", () => {
+    const options = { maxTrailerBytes: 100 }
+    assert.isUndefined(fails(options, response(1, 200), headers(1, [field(100)], endStream)))
+    assert.strictEqual(fails(options, response(1, 200), headers(1, [field(101)], endStream)), "trailers-bytes 100")
+  })
+
+  it("informational", () => {
+    const options = { maxInformational: 2 }
+    const hints = response(1, 103)
+    assert.isUndefined(fails(options, hints, hints, response(1, 200)))
+    assert.strictEqual(fails(options, hints, hints, hints), "informational 2")
+  })
+
+  it("and the table goes on as the peer has it", () => {
+    const connection = asked({ maxHeadBytes: 256 }, [get, get])
+    const kept = [0x88, 0x40, 1, 0x61, 1, 0x62]
+    const large = frame(Type.headers, endHeaders, 1, [...block([":status", "200"]), ...block(field(240)), ...kept])
+    assert.match(says(connection, large).join(), /^1: failed head-bytes/)
+    const [head] = connection.receive(frame(Type.headers, endHeaders, 3, [0x88, 0xbe]))
+    assert.deepStrictEqual(head?._tag === "Head" && head.head.fields, [["a", "b"]])
+  })
+})
+
+describe("a limit of the connection ends it behind the last that is within it:", () => {
+  /** How many of such frames are taken by a connection with this limit, and what ends it. */
+  const taken = (sent: (i: number) => Uint8Array, connection: EngineConnection): readonly [number, string] => {
+    for (let i = 0; i < 1_000; i++) {
+      const lines = says(connection, sent(i))
+      if (connection.isRetired) return [i, lines.at(-1)!.replace(/ \d+ (\d+)$/, " $1")]
+    }
+    return [1_000, ""]
+  }
+  const options = { maxIdleFrames: 100 }
+  // SETTINGS that came before, less what two exchanges allow.
+  const flooded = (): EngineConnection => asked(options, [get, get])
+
+  const floods: ReadonlyArray<readonly [string, (i: number) => Uint8Array, string]> = [
+    ["of SETTINGS", () => settings(), "settings"],
+    ["of SETTINGS that change a window to and fro", (i) => settings([4, i % 2]), "settings"],
+    ["of PING", () => ping, "ping"],
+    ["of PRIORITY", () => frame(Type.priority, 0, 1, [0, 0, 0, 0, 1]), "priority"],
+    ["of unknown frames", () => frame(99, 0, 1, "x"), "unknown"],
+    ["of WINDOW_UPDATE", () => Lab2.windowUpdate(1, 1), "window-update"],
+    ["of WINDOW_UPDATE of the connection", () => Lab2.windowUpdate(0, 1), "window-update"],
+    ["of GOAWAY", (i) => i === 0 ? response(1, 200) : frame(Type.goAway, 0, 0, new Uint8Array(8)), "goaway"],
+    ["of empty DATA", (i) => i === 0 ? response(1, 200) : data(1, ""), "data"],
+    ["of DATA of padding alone", (i) => i === 0 ? response(1, 200) : frame(0, 8, 1, "\x01\0"), "data"],
+  ]
+  for (const [title, sent, part] of floods) {
+    it(`a flood ${title}`, () => {
+      const connection = flooded()
+      if (part === "goaway") {
+        let last = ""
+        for (let i = 0; i < 200; i++) {
+          last = Lab2.written(connection).find((line) => line.startsWith("goaway")) ?? last
+          says(connection, sent(i))
+        }
+        assert.strictEqual(last, "goaway 0 11")
+        return
+      }
+      const [count, why] = taken(sent, connection)
+      assert.strictEqual(why, `retired fault flood ${part} 100`)
+      assert.isAtLeast(count, 100)
+      assert.isAtMost(count, 102)
+      assert.strictEqual(Lab2.written(connection).at(-1), "goaway 0 11")
+    })
+  }
+
+  it("a flood of RST_STREAM, window and data of a stream that is over", () => {
+    for (const sent of [Lab2.reset(1, 8), Lab2.windowUpdate(1, 1), data(1, "x"), response(1, 200)]) {
+      const connection = flooded()
+      connection.cancel(1)
+      const [count, why] = taken(() => sent, connection)
+      assert.match(why, /^retired fault flood \S+ 100$/)
+      assert.isAtMost(count, 101)
+    }
+  })
+
+  it("a flood of answers that nobody takes, though bodies pay for the frames", () => {
+    const connection = flooded()
+    connection.receive(response(1, 200))
+    const [count, why] = taken(() => {
+      connection.consumed(1, 1_000)
+      return Lab2.join(data(1, "x".repeat(1_000)), ping)
+    }, connection)
+    assert.deepStrictEqual([count, why], [100, "retired fault flood ping 100"])
+  })
+
+  it("no flood are frames that exchanges and bodies account for", () => {
+    const connection = open(options)
+    for (let i = 0; i < 500; i++) {
+      const exchange = send(connection)
+      const sent = Array.from({ length: 5 }, () => [ping, Lab2.windowUpdate(0, 1), settings()]).flat()
+      says(connection, ...sent, response(exchange, 200, [], endStream))
+      connection.takeOutput()
+    }
+    const exchange = send(connection)
+    says(connection, response(exchange, 200))
+    for (let i = 0; i < 1_000; i++) {
+      says(connection, data(exchange, "x".repeat(512)), ping, Lab2.windowUpdate(0, 1))
+      connection.consumed(exchange, 512)
+      connection.takeOutput()
+    }
+    assert.isFalse(connection.isRetired)
+  })
+
+  it("continuations", () => {
+    const flood = (count: number): ReadonlyArray<string> => {
+      const parts = Array.from(
+        { length: count },
+        (_, i) => frame(Type.continuation, i === count - 1 ? endHeaders : 0, 1),
+      )
+      return says(
+        asked({ maxContinuations: 3 }),
+        frame(Type.headers, endStream, 1, block([":status", "200"])),
+        ...parts,
+      )
+    }
+    assert.deepStrictEqual(flood(3), ["1: 200 0", "1: end"])
+    assert.match(flood(4).at(-1)!, /^retired fault continuations continuation \d+ 3$/)
+  })
+
+  it("block-bytes: of a header block as it was sent, whatever it stands for", () => {
+    const updates = (count: number): string =>
+      says(asked({ maxHeadBytes: 1_000 }), frame(Type.headers, endHeaders, 1, Array(count).fill(0x20))).at(-1)!
+    assert.match(updates(1_000), /^1: failed pseudo-field/)
+    assert.match(updates(1_001), /^retired fault block-bytes headers \d+ 1000$/)
+  })
+})
+
+describe("of a peer that is hostile, nothing grows beyond the limits", () => {
+  it("a bomb of HPACK is read in time and room of its bytes, and fails its stream", () => {
+    const connection = asked({}, [get, get])
+    // One entry of 4,000 bytes, then 60,000 references to it: 240 MB, if they were copies.
+    const entry = [0x40, 1, 0x61, 127, 0xa1, 30, ...new Uint8Array(4_000).fill(0x62)]
+    const bomb = [...block([":status", "200"]), ...entry, ...new Uint8Array(55_000).fill(0xbe)]
+    const parts: Array<Uint8Array> = []
+    for (let at = 0; at < bomb.length; at += 16_384) {
+      const isLast = at + 16_384 >= bomb.length
+      parts.push(frame(at === 0 ? 1 : 9, isLast ? endHeaders : 0, 1, bomb.slice(at, at + 16_384)))
+    }
+    const started = performance.now()
+    assert.match(says(connection, ...parts).join(), /^1: failed head-bytes \S+ \d+ 65536$/)
+    assert.isBelow(performance.now() - started, 1_000)
+    assert.isAtMost(connection.retainedBytes, 4_096)
+    assert.deepStrictEqual(says(connection, response(3, 200, [], endStream)), ["3: 200 0", "3: end"])
+  })
+
+  it("a block and a frame that drip are kept up to their limits, a body not at all", () => {
+    const limits = { maxHeadBytes: 20_000 }
+    const connection = asked(limits)
+    let most = 0
+    const drip = (bytes: Uint8Array): void => {
+      for (const byte of bytes) {
+        connection.receive(Uint8Array.of(byte))
+        most = Math.max(most, connection.retainedBytes)
+      }
+    }
+    drip(frame(Type.headers, 0, 1, block([":status", "200"], ["x", "y".repeat(10_000)])))
+    drip(frame(Type.continuation, endHeaders, 1, block(["z", "y".repeat(9_000)])))
+    assert.isAtMost(most, 2 * (16_384 + 20_000))
+    assert.isAbove(most, 19_000)
+    assert.strictEqual(connection.retainedBytes, 0)
+    most = 0
+    drip(data(1, "x".repeat(16_000)))
+    assert.strictEqual(most, 0)
+  })
+
+  it("what was reset is remembered so far, and then belongs to nobody", () => {
+    const connection = asked({ maxResets: 16 }, Array(17).fill(get))
+    for (let exchange = 1; exchange <= 33; exchange += 2) connection.cancel(exchange)
+    assert.deepStrictEqual(says(connection, data(33, "x"), data(3, "x")), [])
+    assert.match(says(connection, data(1, "x")).join(), /^retired fault closed-stream/)
+  })
+})
