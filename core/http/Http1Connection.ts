@@ -34,7 +34,7 @@ export class Http1Connection implements EngineConnection {
   }
 
   isSendEnded(exchange: Exchange): boolean {
-    return exchange > 0 && exchange <= this.#last && this.#sending(exchange) === undefined
+    return this.#sending(exchange) === undefined
   }
 
   get retainedBytes(): number {
