@@ -56,6 +56,27 @@ describe("a request is", () => {
   })
 })
 
+describe("the sending side of an exchange has ended", () => {
+  it("once its request is out, by the last byte or by the end of an upload of unknown length", () => {
+    assert.isTrue(Lab.asked().isSendEnded(1))
+    const sized = Lab.asked({ ...get, method: "POST", body: { bytes: 3 } })
+    const open = Lab.asked({ ...get, method: "POST", body: { bytes: undefined } })
+    const ended = (): ReadonlyArray<boolean> => [sized.isSendEnded(1), open.isSendEnded(1)]
+    sized.upload(1, Lab.bytes("ab"))
+    open.upload(1, Lab.bytes("abc"))
+    assert.deepStrictEqual(ended(), [false, false])
+    sized.upload(1, Lab.bytes("c"))
+    open.finish(1)
+    assert.deepStrictEqual(ended(), [true, true])
+  })
+
+  it("or once it is cut", () => {
+    const connection = Lab.asked({ ...get, method: "POST", body: { bytes: 3 } })
+    connection.cancel(1)
+    assert.isTrue(connection.isSendEnded(1))
+  })
+})
+
 describe("a boundary", () => {
   it("WT1: of a response that was read to its end leaves the connection reusable", () => {
     const connection = Lab.open()
