@@ -213,14 +213,15 @@ export class Line {
   }
 
   /**
-   * The account that is short for an ask now, narrow to wide; where all have room, the one that its group is parked on,
-   * since what it has is kept for others; the total where only its turn has not come.
+   * The account that is short for an ask now, narrow to wide; where all have room, the one that it is parked on, since what
+   * that has is kept for others; the total where only its turn has not come.
    */
   shortOf(ask: Ask): AccountName {
     const short = Ledger.firstShort(ask.pair.accountsOf(ask.arrival), ask.cost)
     if (short !== undefined) return short.name
+    if (this.total.room(ask.arrival) < ask.cost) return "total"
     const group = ask.pair.groups[ask.arrival]
-    return group?.place === onAccount ? group.account!.name : "total"
+    return group?.place === onAccount && group.head === ask ? group.account!.name : "total"
   }
 
   /** Grants before this ask's own, by its place in its tenant and the tenants of its class (AD-25). */

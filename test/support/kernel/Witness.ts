@@ -413,9 +413,12 @@ export class Witness {
     )
     if (verdict.kind === "short") {
       must(!mayWait, "AD-7: only an ask that may not wait is told which account is short")
-      const short = this.shortOf(entry) ?? "total"
-      // Where the limits leave it room, an account may be short by what is kept there for others.
-      const told = verdict.account === short || (short === "total" && this.#isKeptFrom(entry))
+      const short = this.shortOf(entry)
+      // Where all limits leave it room, an account may be short by what is kept there for others.
+      const kept = entry.accounts.filter((name) => this.waiting.some((other) => other.accounts.includes(name))).map(
+        nameOf,
+      )
+      const told = verdict.account === (short ?? "total") || (short === undefined && kept.includes(verdict.account))
       must(told, "AD-7: the account that is short", () => ({ short, told: verdict.account }))
       return
     }
