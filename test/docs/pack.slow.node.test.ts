@@ -44,7 +44,7 @@ describe("the packed package", () => {
     expect(readdirSync(join(app, "node_modules")).filter((name) => !name.startsWith("."))).toContain("effect")
     const packed = readdirSync(join(app, "node_modules/holdfast"))
     expect(packed.toSorted()).toEqual(
-      ["CHANGELOG.md", "LICENSE", "README.md", "adapters", "core", "dist", "package.json"],
+      ["CHANGELOG.md", "LICENSE", "README.md", "SECURITY.md", "adapters", "core", "dist", "package.json"],
     )
   })
 
