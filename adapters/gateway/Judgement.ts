@@ -39,7 +39,7 @@ export const ofEnd = (evidence: Evidence, exit: Exit.Exit<void, Refused>, now: n
     case "BodyStalled":
       return error.waitedFor === "upstream" && !isExcused(evidence) ? "failure" : ofStatus(evidence)
     case "DeadlineExceeded":
-      return evidence.status === undefined && hadItsTime(evidence, now) ? "failure" : ofStatus(evidence)
+      return isAwaited(evidence) && hadItsTime(evidence, now) ? "failure" : ofStatus(evidence)
     default:
       return ofStatus(evidence)
   }
@@ -74,15 +74,23 @@ const wasHeld = ({ download }: Evidence): boolean => (download?.state().heldNano
 /** A head that came stays true, whatever the client did after it: else a stream that every client leaves never succeeds. */
 const ofStatus = ({ status }: Evidence): Verdict => status === undefined ? "neutral" : ofHead(status)
 
+/** True where the next thing to come was the provider's: its head, or a byte of a body that its client reads on. */
+const isAwaited = (evidence: Evidence): boolean => {
+  if (isExcused(evidence)) return false
+  return evidence.status === undefined || (evidence.download?.state().waitsFor === "upstream" && !wasHeld(evidence))
+}
+
 /**
  * True where the provider alone was waited for, for half of its time at least.
  *
- * The deadline covers the line and the upload as well. A call that had used it up there gives its provider a moment, and
- * failing to answer in a moment is no fault. Of an upload that it still reads, however large, only the last wait counts.
+ * The deadline covers the line and the bodies as well. A call that had used it up there gives its provider a moment, and
+ * failing to answer in a moment is no fault. Of a body that still moves, either way, only the last wait counts: a stream
+ * without an end that the deadline cuts waits for its next byte too, and one tenant can ask for as many as it likes.
  */
-const hadItsTime = ({ askedNanos, timeout, upload }: Evidence, now: number): boolean => {
-  const state = upload?.state()
-  if (state?.waitsFor === "client") return false
-  const from = Math.max(askedNanos, state?.movedNanos ?? 0)
+const hadItsTime = ({ askedNanos, timeout, upload, download }: Evidence, now: number): boolean => {
+  const down = download?.state()
+  // The wait for a byte begins when its reader wants it; the longest that it ever let one wait is never too little.
+  const wanted = down === undefined ? 0 : down.movedNanos + down.heldNanos
+  const from = Math.max(askedNanos, upload?.state().movedNanos ?? 0, wanted)
   return now - from >= Duration.toMillis(timeout) * 1e6 / 2
 }

@@ -15,11 +15,15 @@ const recoveryAfter = "300 millis"
 
 interface Options {
   readonly timeout?: string
+  readonly bodyIdle?: string
   readonly gate?: object
   readonly admission?: object
 }
 
-const configOf = (port: number, { timeout = "20 seconds", gate, admission }: Options): object => ({
+const configOf = (
+  port: number,
+  { timeout = "20 seconds", bodyIdle = "400 millis", gate, admission }: Options,
+): object => ({
   tenants: {
     alpha: { tokens: [hashes.alpha], providers: ["up", "other"] },
     bravo: { tokens: [hashes.bravo], providers: ["up", "other"] },
@@ -29,7 +33,7 @@ const configOf = (port: number, { timeout = "20 seconds", gate, admission }: Opt
     other: { url: `http://127.0.0.1:${port}/other` },
   },
   admission: { maxRunning: 8, ...admission },
-  http: { bodyIdle: "400 millis", maxBodyBytes: 1_000 },
+  http: { bodyIdle, maxBodyBytes: 1_000 },
 })
 
 const running: { readonly stop: () => Promise<void> }[] = []
@@ -98,23 +102,27 @@ const quiet = async ({ gateway }: Scene): Promise<Wire.Overview> => {
 }
 
 describe("a provider that fails opens its circuit", () => {
-  const faults: Readonly<Record<string, readonly [status: number, script: (visit: Wire.Visit) => void]>> = {
+  const faults: Readonly<
+    Record<string, readonly [status: number, script: (visit: Wire.Visit) => void, options?: Options]>
+  > = {
     "by 500": [500, (visit) => visit.send(Wire.reply(500, "no"))],
     "by 503": [503, (visit) => visit.send(Wire.reply(503, "no", "retry-after: 7\r\n"))],
     "by resets": [502, (visit) => visit.reset()],
     "by noise": [502, (visit) => visit.send("SSH-2.0-noise\r\n\r\n")],
-    "by hanging": [504, () => {}],
+    "by hanging": [504, () => {}, { timeout: "300 millis" }],
     "by a body that it cuts": [200, (visit) => {
       visit.send(part)
       setTimeout(() => visit.reset(), 20)
     }],
     "by a body that stands still": [200, (visit) => visit.send(part)],
+    // As by default: the two are equal, and the deadline, which began before, always comes first.
+    "by a body that stands still until the deadline": [200, (visit) => visit.send(part), {
+      timeout: "600 millis",
+      bodyIdle: "600 millis",
+    }],
   }
-  it.each(Object.entries(faults))("%s, and is not reached any more", async (way, [status, fault]) => {
-    const all = await scene({
-      gate: { recoveryAfter: "1 minute" },
-      ...(way === "by hanging" ? { timeout: "300 millis" } : {}),
-    })
+  it.each(Object.entries(faults))("%s, and is not reached any more", async (_, [status, fault, options]) => {
+    const all = await scene({ gate: { recoveryAfter: "1 minute" }, ...options })
     all.play(fault)
     for (let i = 0; i < failureThreshold; i++) {
       const wire = await Wire.connect(all.gateway.port)
@@ -263,6 +271,24 @@ describe("what is no fault of a provider never opens its circuit", () => {
     }
     await quiet(all)
     expect(await all.gate()).toMatchObject({ circuit: "closed", failures: 0, successes: 12, neutral: 3 })
+  })
+
+  it("streams without an end that the deadline cuts", async () => {
+    const all = await scene({ timeout: "1 second" })
+    all.play((visit) => {
+      visit.send("HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n")
+      const drip = setInterval(() => visit.send("1\r\nx\r\n"), 50)
+      void visit.closed.finally(() => clearInterval(drip))
+    })
+    const streams = Array.from({ length: failureThreshold }, async () => {
+      const client = await Wire.connect(all.gateway.port)
+      client.send("GET /up/x HTTP/1.1\r\nhost: a\r\nauthorization: Bearer demo-alpha\r\n\r\n")
+      return client.closed
+    })
+    for (const text of await Promise.all(streams)) expect(text).toMatch(/^HTTP\/1.1 200 [^]*x/)
+    const { requests } = await quiet(all)
+    expect(requests).toMatchObject([{ outcome: "Cut", requests: failureThreshold }])
+    expect(await all.gate()).toMatchObject({ circuit: "closed", failures: 0, successes: failureThreshold })
   })
 
   it("calls that used their time up in the line and gave the provider a moment", async () => {

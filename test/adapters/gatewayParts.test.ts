@@ -621,7 +621,7 @@ describe("a provider's gate in a configuration", () => {
 
 describe("what a call says of its provider", () => {
   const second = Duration.seconds(1)
-  const upload = (state: Partial<Bodies.State>): Bodies.Body => ({
+  const bodyOf = (state: Partial<Bodies.State>): Bodies.Body => ({
     done: Deferred.makeUnsafe(),
     stream: new ReadableStream(),
     state: () => ({ waitsFor: undefined, movedNanos: 0, heldNanos: 0, broken: false, ...state }),
@@ -646,9 +646,10 @@ describe("what a call says of its provider", () => {
     ))
 
   const reset = new Upstream.UpstreamFailed({ provider: "up", phase: "head", code: "ECONNRESET" })
-  const client = upload({ waitsFor: "client" })
-  const brokenByClient = { status: 200, upload: upload({ waitsFor: "client", broken: true }) }
-  const unread = { status: 200, upload: upload({ waitsFor: "upstream", broken: true }) }
+  const client = bodyOf({ waitsFor: "client" })
+  const awaited = bodyOf({ waitsFor: "upstream" })
+  const brokenByClient = { status: 200, upload: bodyOf({ waitsFor: "client", broken: true }) }
+  const unread = { status: 200, upload: bodyOf({ waitsFor: "upstream", broken: true }) }
   const table: ReadonlyArray<
     readonly [string, Judgement.Verdict, Exit.Exit<void, Answers.Refused>, Partial<Judgement.Evidence>]
   > = [
@@ -665,26 +666,75 @@ describe("what a call says of its provider", () => {
     ["a client that left after a bad head", "failure", Exit.interrupt(), { status: 500 }],
     ["a client that reads too slowly", "success", Exit.fail(stalled("client")), { status: 200 }],
     ["the deadline after a good head", "success", Exit.fail(late), { status: 200 }],
+    ["the deadline while a body stands still", "failure", Exit.fail(late), { status: 200, download: awaited }],
+    ["the deadline while a body stands still, of a call that came late", "success", Exit.fail(late), {
+      askedNanos: 5e8 + 1,
+      status: 200,
+      download: awaited,
+    }],
+    ["the deadline after half of the time without a byte", "failure", Exit.fail(late), {
+      status: 200,
+      download: bodyOf({ waitsFor: "upstream", movedNanos: 5e8 }),
+    }],
+    ["the deadline in the middle of a body that moves", "success", Exit.fail(late), {
+      status: 200,
+      download: bodyOf({ waitsFor: "upstream", movedNanos: 5e8 + 1 }),
+    }],
+    ["the deadline in the middle of a body of a bad request", "neutral", Exit.fail(late), {
+      status: 400,
+      download: bodyOf({ waitsFor: "upstream", movedNanos: 5e8 + 1 }),
+    }],
+    ["the deadline just after the client read on", "success", Exit.fail(late), {
+      status: 200,
+      download: bodyOf({ waitsFor: "upstream", heldNanos: 5e8 + 1 }),
+    }],
+    ["the deadline long after a client that reads let the body wait", "success", Exit.fail(late), {
+      status: 200,
+      download: bodyOf({ waitsFor: "upstream", movedNanos: -1e9, heldNanos: 1e9 }),
+    }],
+    ["the deadline while the client does not read on", "success", Exit.fail(late), {
+      status: 200,
+      download: bodyOf({ waitsFor: "client" }),
+    }],
+    ["the deadline while a body stands still since its client's upload does", "success", Exit.fail(late), {
+      status: 200,
+      upload: client,
+      download: awaited,
+    }],
+    ["the deadline while a body stands still since its client's upload broke", "success", Exit.fail(late), {
+      ...unread,
+      download: awaited,
+    }],
+    ["the deadline while a body stands still after a whole upload", "failure", Exit.fail(late), {
+      status: 200,
+      upload: bodyOf({ movedNanos: 4e8 }),
+      download: awaited,
+    }],
+    ["the deadline just after the upload that a body waited for", "success", Exit.fail(late), {
+      status: 200,
+      upload: bodyOf({ movedNanos: 6e8 }),
+      download: awaited,
+    }],
     ["the deadline after half of the time", "failure", Exit.fail(late), { askedNanos: 5e8 }],
     ["the deadline after less than half of it", "neutral", Exit.fail(late), { askedNanos: 5e8 + 1 }],
     ["the deadline while the client uploads", "neutral", Exit.fail(late), { upload: client }],
     ["the deadline while the provider should read", "failure", Exit.fail(late), {
-      upload: upload({ waitsFor: "upstream" }),
+      upload: bodyOf({ waitsFor: "upstream" }),
     }],
     ["the deadline just after the provider read some more", "neutral", Exit.fail(late), {
-      upload: upload({ waitsFor: "upstream", movedNanos: 6e8 }),
+      upload: bodyOf({ waitsFor: "upstream", movedNanos: 6e8 }),
     }],
     ["the deadline long after the upload", "failure", Exit.fail(late), {
-      upload: upload({ movedNanos: 4e8 }),
+      upload: bodyOf({ movedNanos: 4e8 }),
     }],
     ["the deadline just after the upload", "neutral", Exit.fail(late), {
-      upload: upload({ movedNanos: 6e8 }),
+      upload: bodyOf({ movedNanos: 6e8 }),
     }],
     ["a reset while the client owes its upload", "neutral", Exit.fail(reset), { upload: client }],
     ["a reset while the provider should read", "failure", Exit.fail(reset), {
-      upload: upload({ waitsFor: "upstream" }),
+      upload: bodyOf({ waitsFor: "upstream" }),
     }],
-    ["a reset after the upload", "failure", Exit.fail(reset), { upload: upload({}) }],
+    ["a reset after the upload", "failure", Exit.fail(reset), { upload: bodyOf({}) }],
     ["no connection while the client owes its upload", "failure", Exit.fail(unreachable), { upload: client }],
     ["a body that ends because its client's upload broke", "success", Exit.fail(cut("upstream")), brokenByClient],
     ["a body that stands still since its client's upload does", "success", Exit.fail(stalled("upstream")), {
@@ -698,15 +748,15 @@ describe("what a call says of its provider", () => {
     }],
     ["a body that is cut after a whole upload", "failure", Exit.fail(cut("upstream")), {
       status: 200,
-      upload: upload({}),
+      upload: bodyOf({}),
     }],
     ["a body that is cut after its client let it wait", "success", Exit.fail(cut("upstream")), {
       status: 200,
-      download: upload({ heldNanos: 1e9 }),
+      download: bodyOf({ heldNanos: 1e9 }),
     }],
     ["a body that is cut while its client reads on", "failure", Exit.fail(cut("upstream")), {
       status: 200,
-      download: upload({ heldNanos: 1e9 - 1 }),
+      download: bodyOf({ heldNanos: 1e9 - 1 }),
     }],
     ["a defect of ours", "neutral", Exit.die("bug"), {}],
   ]
