@@ -52,7 +52,7 @@ export const run = async (runtime: Runtime.Name, args: readonly string[]): Promi
   const ended = await Command.run([...Runtime.command(runtime), ...vitest, ...args], {
     cwd: Runtime.root,
     env: { NO_COLOR: "1" },
-    limitMillis: 360_000,
+    limitMillis: 420_000,
   })
   const tests = read(file)
   rmSync(folder, { recursive: true })
