@@ -119,6 +119,47 @@ describe("an outcome", () => {
       assert.strictEqual(runs, 6)
     }))
 
+  it.effect("PG-23: a getter of the ask that throws takes no place", () =>
+    Effect.gen(function* () {
+      const gate = yield* ProviderGate.make(options)
+      const ill: ProviderGate.GateAsk = {
+        tenant: "a",
+        get judge(): never {
+          throw new Error("the getter is ill")
+        },
+      }
+      assert.include(String(yield* Effect.exit(gate.run(ill, Effect.void))), "the getter is ill")
+      yield* Books.whole(gate, 4)
+    }))
+
+  it.effect("PG-23: an observer of the work's fiber that throws keeps nobody's place", () =>
+    Effect.gen(function* () {
+      const gate = yield* ProviderGate.make(options)
+      const go = yield* Deferred.make<void>()
+      const noisy = Effect.withFiber((fiber) => {
+        fiber.addObserver(() => {
+          throw new Error("the observer is ill")
+        })
+        return Effect.succeed(1)
+      })
+      assert.strictEqual(yield* gate.run(ask, noisy), 1)
+      const waiting = yield* started(gate.run(ask, Effect.andThen(noisy, Effect.as(Deferred.await(go), 2))))
+      // Whoever ends the work's fiber, which is this test, hears of what its observer throws.
+      assert.throws(() => Deferred.doneUnsafe(go, Exit.void), "the observer is ill")
+      assert.strictEqual(yield* Fiber.join(waiting), 2)
+      assert.deepInclude(yield* Books.settled(gate), { successes: 2 })
+      yield* Books.whole(gate, 4)
+    }))
+
+  it.effect("PG-23: calls within calls, however deep, all come back", () =>
+    Effect.gen(function* () {
+      const gate = yield* ProviderGate.make({ concurrency: 4_096, reservedControl: 0, tenantConcurrency: 4_096 })
+      const nested = (depth: number): Effect.Effect<number, unknown> =>
+        depth === 0 ? Effect.succeed(1) : gate.run(ask, Effect.suspend(() => nested(depth - 1)))
+      assert.strictEqual(yield* nested(3_000), 1)
+      assert.deepInclude(yield* Books.settled(gate), { successes: 3_000 })
+    }))
+
   it.effect("PG-21: the work has its caller's context", () =>
     Effect.gen(function* () {
       const gate = yield* ProviderGate.make(options)
