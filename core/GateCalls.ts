@@ -53,8 +53,9 @@ export class Call implements Due<Call> {
   readonly entry: Entry
   /** Undefined where it could not even be started. */
   child: Fiber.Fiber<unknown, unknown> | undefined = undefined
-  startedNanos = 0
-  dueNanos = 0
+  /** The instant of its pass, so that a probe is due no later than its lease. */
+  readonly startedNanos: number
+  dueNanos: number
   dueIndex: number = absent
   dueBefore: Call | undefined = undefined
   dueAfter: Call | undefined = undefined
@@ -65,8 +66,10 @@ export class Call implements Due<Call> {
   answer: Answer | undefined = undefined
   resume: ((answer: Answer) => void) | undefined = undefined
 
-  constructor(entry: Entry) {
+  constructor(entry: Entry, startedNanos: number, maxNanos: number) {
     this.entry = entry
+    this.startedNanos = startedNanos
+    this.dueNanos = startedNanos + maxNanos
   }
 }
 
@@ -76,6 +79,8 @@ export class GateCalls {
   readonly #context: Context.Context<never>
   readonly #inFlight = new DeadlineOrder<Call>()
   readonly #alarm: Alarm
+  /** Judged, and to be interrupted when the alarm rings: it is due. */
+  readonly #late: Array<Call> = []
   readonly #answered = new Delivery<Call>()
   readonly #transition: Transition<Call>
   /** Calls that are being started on this stack, one in another. */
@@ -102,10 +107,10 @@ export class GateCalls {
     lease: Lease,
     work: Effect.Effect<A, E, R>,
     restore: Restore,
-    options: { readonly judge: Judge<E> | undefined; readonly maxNanos: number },
+    options: { readonly judge: Judge<E> | undefined; readonly startedNanos: number; readonly maxNanos: number },
   ): Effect.Effect<A, E | CallTimedOut> {
     type Wanted = Effect.Effect<A, E | CallTimedOut>
-    const call = lease.call = new Call(lease.entry!)
+    const call = lease.call = new Call(lease.entry!, options.startedNanos, options.maxNanos)
     const observe = (child: Fiber.Fiber<A, E>): void => {
       if (call.child !== undefined) return
       call.child = child
@@ -124,8 +129,6 @@ export class GateCalls {
     this.#depth = depth
     if (call.answer !== undefined) return call.answer as Wanted
     if (call.child === undefined) return Effect.die(new Error("the work of a call could not be started"))
-    call.startedNanos = Deadline.nowNanos(this.#clock)
-    call.dueNanos = call.startedNanos + options.maxNanos
     this.#inFlight.add(call)
     this.#rearm()
     return restore(Effect.callback<A, E | CallTimedOut>((resume) => {
@@ -180,15 +183,21 @@ export class GateCalls {
     return verdict._tag === "Success" ? exit : Exit.failCause(verdict.cause)
   }
 
-  /** All whose time is over are judged in one step, before any of them is interrupted, which may run any code. */
-  #ring(): void {
-    const now = Deadline.nowNanos(this.#clock)
-    const late: Array<Call> = []
+  /**
+   * Judges all whose time is over at `now`, in one step, before any of them is interrupted, which may run any code: the
+   * alarm, which is due as well, does that.
+   */
+  judgeDue(now: number): void {
     for (let call = this.#inFlight.takeDue(now); call !== undefined; call = this.#inFlight.takeDue(now)) {
       call.timedOut = true
-      late.push(call)
+      this.#late.push(call)
       this.#desk.fail(call.entry, call.dueNanos)
     }
+  }
+
+  #ring(): void {
+    this.judgeDue(Deadline.nowNanos(this.#clock))
+    const late = this.#late.splice(0)
     this.#rearm()
     this.#desk.tell()
     // An observer of an ending fiber may throw, and the others are late all the same.
@@ -196,7 +205,7 @@ export class GateCalls {
   }
 
   #rearm(): void {
-    this.#alarm.set(this.#inFlight.first()?.dueNanos ?? Infinity)
+    this.#alarm.set((this.#late[0] ?? this.#inFlight.first())?.dueNanos ?? Infinity)
   }
 }
 

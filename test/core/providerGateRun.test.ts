@@ -360,6 +360,41 @@ describe("the time limit", () => {
       assert.isDefined(next.pollUnsafe())
       yield* Books.whole(gate, 4)
     }))
+
+  for (const how of ["run", "peek"] as const) {
+    it.effect(`PG-23 PG-33: a probe's failure counts though somebody asks first at its deadline, with ${how}`, () =>
+      Effect.gen(function* () {
+        const gate = yield* ProviderGate.make(options)
+        yield* Effect.exit(gate.run(ask, Effect.fail("broken")))
+        yield* TestClock.adjust("10 seconds")
+        // Its timer is older than the one of the probe.
+        const asks = how === "run" ? gate.run(ask, Effect.void) : gate.peek(ask)
+        const next = yield* started(Effect.exit(Effect.andThen(Effect.sleep("2 seconds"), asks)))
+        const probe = yield* started(Effect.exit(gate.run(ask, Effect.never)))
+        yield* TestClock.adjust("2 seconds")
+        assert.include(String(yield* Fiber.join(next)), "CircuitOpen")
+        assert.include(String(yield* Fiber.join(probe)), "CallTimedOut")
+        const { circuit } = yield* gate.snapshot
+        assert.deepStrictEqual(circuit, { state: "open", retryAfter: seconds(10) })
+        assert.deepInclude(yield* Books.settled(gate), { failures: 2, opened: 2, stale: 0, timedOut: 1 })
+      }))
+  }
+
+  it.effect("PG-22 PG-33: the time of a call counts from its pass, as the lease of a probe does", () =>
+    Effect.gen(function* () {
+      const clock = new HandClock()
+      const gate = yield* Effect.provideService(ProviderGate.make(options), Clock.Clock, clock)
+      yield* Effect.exit(gate.run(ask, Effect.fail("broken")))
+      clock.advance(10_000)
+      const slow = Effect.andThen(Effect.sync(() => clock.advance(1_500)), Effect.never)
+      const probe = yield* started(Effect.exit(gate.run(ask, slow)))
+      clock.advance(500)
+      const refused = yield* Effect.flip(gate.run(ask, Effect.void))
+      assert.strictEqual(refused._tag, "CircuitOpen")
+      const exit = yield* Fiber.join(probe)
+      assert.include(String(exit), "CallTimedOut")
+      assert.deepInclude(yield* Books.settled(gate), { failures: 2, opened: 2, stale: 0 })
+    }))
 })
 
 describe("work in front of a pool", () => {
