@@ -83,9 +83,7 @@ export class Gate {
   refusal(pair: Pair | undefined, arrival: Class, now: number): Refusal | undefined {
     const shut = this.circuit.shut(now)
     if (shut !== undefined) return { kind: "open", shut }
-    // A probe that may use a reserve is let by as control is; what it holds is counted as what it is.
-    const asControl = this.#rules.reservedProbe && !this.circuit.isClosed
-    if (arrival > 1 && !asControl && this.#ordinaryRoom < 1) return { kind: "full", scope: "ordinary" }
+    if (arrival > 1 && this.#ordinaryRoom < (this.#lendsToProbe ? 0 : 1)) return { kind: "full", scope: "ordinary" }
     if (this.total.used >= this.total.cap.limit) return { kind: "full", scope: "provider" }
     if (pair === undefined || Ledger.firstShort(pair.accountsOf(arrival), 1) === undefined) return undefined
     return this.#mayUseExtra(pair, arrival) ? undefined : { kind: "full", scope: "tenant" }
@@ -108,7 +106,7 @@ export class Gate {
 
   /** True where some call may have a place that is lent to it: one that is no account's to give. */
   get lends(): boolean {
-    return this.#rules.reservedForTenantControl || (this.#rules.reservedProbe && !this.circuit.isClosed)
+    return this.#rules.reservedForTenantControl || this.#lendsToProbe
   }
 
   /** Whether one of the tenant's control calls uses their extra place. */
@@ -158,7 +156,15 @@ export class Gate {
     this.circuit.rules = this.#rules
   }
 
-  /** Places left of what ordinary work may use. */
+  /**
+   * A probe may use one reserved place, and is counted as what it is: ordinary work is then one above its share. Until it
+   * is not, there is no second one, for a probe that is lost may hold its place for ever.
+   */
+  get #lendsToProbe(): boolean {
+    return this.#rules.reservedProbe && !this.circuit.isClosed
+  }
+
+  /** Places left of what ordinary work may use; -1 while a probe has one more. */
   get #ordinaryRoom(): number {
     return this.total.most(2) - this.total.sumOf(2)
   }

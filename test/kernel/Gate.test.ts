@@ -213,6 +213,23 @@ describe("a reserved place for the probe", () => {
     bound.end(bound.must("y", normal), "failure", 1_000)
     assert.strictEqual(bound.ask("a", normal, 1_100), "tenant")
   })
+
+  it("PG-55 PG-28: is one place, however many lost probes keep theirs", () => {
+    const g = gateOf({ concurrency: 4, reservedControl: 3, tenantConcurrency: 4, reservedProbe: true })
+    g.end(g.must("y", control), "failure", 1_000)
+    const own = g.must("a", normal, 1_100)
+    // Each outlives its lease and stays.
+    const lent = g.must("a", notification, 1_200)
+    assert.isTrue(own.pass.probe && lent.pass.probe)
+    assert.strictEqual(g.ask("a", normal, 1_300), "ordinary")
+    assert.strictEqual(g.gate.total.used, 2)
+    assert.isTrue(g.must("a", control, 1_400).pass.probe)
+    // Which of the two ends is all one: the other is then within the share.
+    g.end(own, "neutral")
+    g.must("a", normal, 1_500)
+    assert.strictEqual(g.ask("a", normal, 1_600), "ordinary")
+    assert.isTrue(g.must("a", emergency, 1_700).pass.probe)
+  })
 })
 
 describe("lower limits", () => {
