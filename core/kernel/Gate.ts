@@ -139,12 +139,21 @@ export class Gate {
     return true
   }
 
-  /** The use that is above a limit it would have, if one is. O(records), since it looks at every account. */
+  /**
+   * The use that is above a limit it would have, if one is. A limit that does not fall is not looked at: a probe that was
+   * lent a place is above the ordinary share, and rightly. O(records), since it looks at every account.
+   */
   firstAbove({ concurrency, reservedControl, tenantConcurrency }: GateLimits): Ledger.Above | undefined {
-    const [limit, use] = [concurrency - reservedControl, this.total.sumOf(2)]
-    return Ledger.firstAbove([this.total], concurrency) ??
-      (use > limit ? { name: "total", limit, use } : undefined) ??
-      Ledger.firstAbove([...this.keys.tenants.values()].map((each) => each.account), tenantConcurrency)
+    const { total } = this
+    const places = (limit: number, use: number, now: number): Ledger.Above | undefined =>
+      limit < now && use > limit ? { name: "total", limit, use } : undefined
+    return places(concurrency, total.used, total.cap.limit) ??
+      places(concurrency - reservedControl, total.sumOf(2), total.most(2)) ??
+      // Each extra place of a tenant is a reserved one.
+      places(reservedControl, this.#extra.size, total.reserves[1]!) ??
+      (tenantConcurrency < this.#caps.tenant.limit
+        ? Ledger.firstAbove([...this.keys.tenants.values()].map((each) => each.account), tenantConcurrency)
+        : undefined)
   }
 
   /** Puts lower limits and rules in force; {@link firstAbove} has just found no use above them. */

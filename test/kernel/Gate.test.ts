@@ -246,4 +246,26 @@ describe("lower limits", () => {
     g.gate.circuit.fail(g.gate.circuit.pass(0), 0)
     assert.strictEqual(g.gate.circuit.retryNanos(0), 10)
   })
+
+  it("PG-51 PG-55: are not in the way of a probe that has one place more, where they do not fall", () => {
+    const own = { concurrency: 2, reservedControl: 1, tenantConcurrency: 2 }
+    const g = gateOf({ ...own, reservedProbe: true })
+    g.must("x", normal)
+    g.end(g.must("y", control), "failure", 1_000)
+    assert.isTrue(g.must("a", normal, 1_100).pass.probe)
+    assert.isUndefined(g.gate.firstAbove(own))
+    assert.isUndefined(g.gate.firstAbove({ ...own, reservedControl: 0, tenantConcurrency: 1 }))
+    assert.deepStrictEqual(g.gate.firstAbove({ ...own, concurrency: 1 }), { name: "total", limit: 1, use: 2 })
+  })
+
+  it("PG-51 PG-50: keep the reserve of a tenant's extra place while it is in use", () => {
+    const own = { concurrency: 3, reservedControl: 1, tenantConcurrency: 1 }
+    const g = gateOf({ ...own, reservedForTenantControl: true })
+    g.must("a", normal)
+    const extra = g.must("a", control)
+    assert.deepStrictEqual(g.gate.firstAbove({ ...own, reservedControl: 0 }), { name: "total", limit: 0, use: 1 })
+    assert.isUndefined(g.gate.firstAbove(own))
+    g.end(extra, "neutral")
+    assert.isUndefined(g.gate.firstAbove({ ...own, reservedControl: 0 }))
+  })
 })
