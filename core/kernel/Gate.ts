@@ -58,6 +58,8 @@ export class Gate {
   readonly total: Total<Group>
   readonly #caps: { readonly places: Ledger.Cap; readonly tenant: Ledger.Cap }
   #rules: GateRules
+  /** Calls of each tenant that has any. */
+  readonly #calls = new Map<Pair, number>()
   /** Tenants whose control calls use their extra place. */
   readonly #extra = new Set<Pair>()
 
@@ -96,17 +98,22 @@ export class Gate {
     Ledger.charge(extra ? none : accounts, this.total, arrival, 1)
     if (extra) this.#extra.add(pair)
     this.keys.hold(pair)
-    return new Entry(pair, arrival, this.circuit.pass(now), extra)
+    return this.#letIn(new Entry(pair, arrival, this.circuit.pass(now), extra))
   }
 
   /** Lets by a call whose places are charged already. */
   adopt(pair: Pair, arrival: Class, now: number): Entry {
-    return new Entry(pair, arrival, this.circuit.pass(now), false)
+    return this.#letIn(new Entry(pair, arrival, this.circuit.pass(now), false))
   }
 
   /** True where some call may have a place that is lent to it: one that is no account's to give. */
   get lends(): boolean {
     return this.#rules.reservedForTenantControl || this.#lendsToProbe
+  }
+
+  /** Tenants that have a call, which is more than to wait for one. */
+  get tenantsActive(): number {
+    return this.#calls.size
   }
 
   /** Whether one of the tenant's control calls uses their extra place. */
@@ -135,6 +142,9 @@ export class Gate {
     entry.held = false
     Ledger.refund(entry.extra ? none : entry.pair.accountsOf(entry.arrival), this.total, entry.arrival, 1)
     if (entry.extra) this.#extra.delete(entry.pair)
+    const left = this.#calls.get(entry.pair)! - 1
+    if (left === 0) this.#calls.delete(entry.pair)
+    else this.#calls.set(entry.pair, left)
     this.keys.drop(entry.pair)
     return true
   }
@@ -163,6 +173,11 @@ export class Gate {
     this.total.reserves[1] = reservedControl
     this.#rules = { ...this.#rules, ...rules }
     this.circuit.rules = this.#rules
+  }
+
+  #letIn(entry: Entry): Entry {
+    this.#calls.set(entry.pair, (this.#calls.get(entry.pair) ?? 0) + 1)
+    return entry
   }
 
   /**
