@@ -198,9 +198,9 @@ export class Wicket {
     return undefined
   }
 
-  /** True where nothing would be lost with it: it holds no call, and its circuit has nothing to remember. */
+  /** True where it may go: it holds no call, its circuit is closed, and no line lets callers into it behind a new one. */
   get isSpare(): boolean {
-    return this.gate.total.used === 0 && this.gate.circuit.isClosed && this.line?.isWaiting !== true
+    return this.gate.total.used === 0 && this.gate.circuit.isClosed && this.line === undefined
   }
 
   get limits(): Complete {
