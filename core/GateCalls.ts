@@ -14,8 +14,10 @@ import { Alarm } from "./Alarm.ts"
 import * as Deadline from "./Deadline.ts"
 import { CallTimedOut } from "./GateRefused.ts"
 import { type Judge, verdictOf } from "./GateVerdict.ts"
+import { Delivery } from "./kernel/Delivery.ts"
 import { absent, DeadlineOrder, type Due } from "./kernel/DeadlineOrder.ts"
 import type { Entry, Verdict } from "./kernel/Gate.ts"
+import { shielded, Transition } from "./Transition.ts"
 
 /** What an exit finalizer stands over: empty until a place is taken; with a call while its work goes on. */
 export interface Lease {
@@ -35,15 +37,23 @@ export interface Desk {
   readonly leave: (lease: Lease) => undefined
 }
 
+/**
+ * Calls within calls that start on one stack; the next one starts on its own. Some 500 fill the stack of Node, and whoever
+ * runs out of it in the middle of a step leaves half a step.
+ */
+const deepest = 64
+
 type Answer = Effect.Effect<unknown, unknown>
 
 /** What a mask hands to the effect under it. */
 export type Restore = <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
 
-/** A call whose work had not ended at once. */
+/** A call whose work is about to start, and then goes on. */
 export class Call implements Due<Call> {
   readonly entry: Entry
-  readonly child: Fiber.Fiber<unknown, unknown>
+  /** Undefined where it could not even be started. */
+  child: Fiber.Fiber<unknown, unknown> | undefined = undefined
+  /** The instant of its pass, so that a probe is due no later than its lease. */
   readonly startedNanos: number
   dueNanos: number
   dueIndex: number = absent
@@ -56,9 +66,8 @@ export class Call implements Due<Call> {
   answer: Answer | undefined = undefined
   resume: ((answer: Answer) => void) | undefined = undefined
 
-  constructor(entry: Entry, child: Fiber.Fiber<unknown, unknown>, startedNanos: number, maxNanos: number) {
+  constructor(entry: Entry, startedNanos: number, maxNanos: number) {
     this.entry = entry
-    this.child = child
     this.startedNanos = startedNanos
     this.dueNanos = startedNanos + maxNanos
   }
@@ -67,63 +76,95 @@ export class Call implements Due<Call> {
 export class GateCalls {
   readonly #desk: Desk
   readonly #clock: Clock.Clock
+  readonly #context: Context.Context<never>
   readonly #inFlight = new DeadlineOrder<Call>()
   readonly #alarm: Alarm
+  /** Judged, and to be interrupted when the alarm rings: it is due. */
+  readonly #late: Array<Call> = []
+  readonly #answered = new Delivery<Call>()
+  readonly #transition: Transition<Call>
+  /** Calls that are being started on this stack, one in another. */
+  #depth = 0
 
   constructor(options: { readonly desk: Desk; readonly clock: Clock.Clock; readonly context: Context.Context<never> }) {
     this.#desk = options.desk
     this.#clock = options.clock
+    this.#context = options.context
     this.#alarm = new Alarm({ clock: options.clock, context: options.context, ring: () => this.#ring() })
+    this.#transition = new Transition({
+      delivery: this.#answered,
+      perform: (call) => call.resume!(call.answer!),
+      context: options.context,
+    })
   }
 
   /**
    * Starts `work` at once in a child; only one that has not ended by then has a time limit. Called where nothing
-   * interrupts; `restore` gives back what the caller of `run` allows while it waits.
+   * interrupts, under an exit that calls {@link leave}; `restore` gives back what the caller of `run` allows while it
+   * waits.
    */
   start<A, E, R>(
     lease: Lease,
     work: Effect.Effect<A, E, R>,
     restore: Restore,
-    options: { readonly judge: Judge<E> | undefined; readonly maxNanos: number },
+    options: { readonly judge: Judge<E> | undefined; readonly startedNanos: number; readonly maxNanos: number },
   ): Effect.Effect<A, E | CallTimedOut> {
-    const entry = lease.entry!
-    const child = Effect.runForkWith(Fiber.getCurrent()!.context as Context.Context<R>)(work)
-    const exit = child.pollUnsafe()
-    if (exit !== undefined) return this.#finish(entry, exit, options.judge)
-    const call = new Call(entry, child, Deadline.nowNanos(this.#clock), options.maxNanos)
-    lease.call = call
+    type Wanted = Effect.Effect<A, E | CallTimedOut>
+    const call = lease.call = new Call(lease.entry!, options.startedNanos, options.maxNanos)
+    const observe = (child: Fiber.Fiber<A, E>): void => {
+      if (call.child !== undefined) return
+      call.child = child
+      child.addObserver((exit) => this.#over(call, this.#ended(call, exit, options.judge)))
+    }
+    // Observed before all others: one of the work's own that throws keeps only those after it from hearing of the end.
+    const observed = Effect.withFiber<A, E, R>((child) => {
+      observe(child as Fiber.Fiber<A, E>)
+      return work
+    })
+    const fork = Effect.runForkWith(Fiber.getCurrent()!.context as Context.Context<R>)
+    const depth = this.#depth
+    const begun = depth < deepest ? observed : Effect.andThen(Effect.yieldNow, observed)
+    this.#depth = depth + 1
+    shielded(this.#context, () => observe(fork(begun)))
+    this.#depth = depth
+    if (call.answer !== undefined) return call.answer as Wanted
+    if (call.child === undefined) return Effect.die(new Error("the work of a call could not be started"))
     this.#inFlight.add(call)
     this.#rearm()
-    child.addObserver((ended) => this.#over(call, this.#ended(call, ended, options.judge)))
-    const wait = Effect.callback<A, E | CallTimedOut>((resume) => {
-      if (call.answer !== undefined) resume(call.answer as Effect.Effect<A, E | CallTimedOut>)
+    return restore(Effect.callback<A, E | CallTimedOut>((resume) => {
+      if (call.answer !== undefined) resume(call.answer as Wanted)
       else call.resume = resume as (answer: Answer) => void
-    })
-    return Effect.onExitPrimitive(restore(wait), () => this.leave(lease))
+    }))
   }
 
   /** The caller is through. Work that still runs is interrupted and awaited; a defect of its end is passed on. */
   leave(lease: Lease): Effect.Effect<void> | undefined {
     const { call } = lease
-    if (call === undefined || call.child.pollUnsafe() !== undefined) return this.#desk.leave(lease)
+    const child = call?.child
+    if (call === undefined || child === undefined || child.pollUnsafe() !== undefined) return this.#desk.leave(lease)
     call.abandoned = true
     this.#inFlight.remove(call)
     this.#rearm()
-    call.child.interruptUnsafe()
-    return Effect.flatMap(Fiber.await(call.child), (exit) => {
+    child.interruptUnsafe()
+    return Effect.flatMap(Fiber.await(child), (exit) => {
       const defects = defectsOf(exit)
       return defects === undefined ? Effect.void : Effect.failCause(defects)
     })
   }
 
   #over(call: Call, answer: Answer): void {
-    if (call.resume === undefined) call.answer = answer
-    else call.resume(answer)
+    call.answer = answer
+    if (call.resume === undefined) return
+    // A caller that is a call itself ends in here, and so on outward: one after the other, not one in the other.
+    this.#answered.add(call)
+    this.#transition.flush()
   }
 
   #ended<A, E>(call: Call, exit: Exit.Exit<A, E>, judge: Judge<E> | undefined): Effect.Effect<A, E | CallTimedOut> {
-    this.#inFlight.remove(call)
-    this.#rearm()
+    if (call.dueIndex !== absent) {
+      this.#inFlight.remove(call)
+      this.#rearm()
+    }
     if (call.timedOut) {
       this.#desk.leave(call)
       const timedOut = Cause.fail(new CallTimedOut({ after: Deadline.nanos(call.dueNanos - call.startedNanos) }))
@@ -142,23 +183,29 @@ export class GateCalls {
     return verdict._tag === "Success" ? exit : Exit.failCause(verdict.cause)
   }
 
-  /** All whose time is over are judged in one step, before any of them is interrupted, which may run any code. */
-  #ring(): void {
-    const now = Deadline.nowNanos(this.#clock)
-    const late: Array<Call> = []
+  /**
+   * Judges all whose time is over at `now`, in one step, before any of them is interrupted, which may run any code: the
+   * alarm, which is due as well, does that.
+   */
+  judgeDue(now: number): void {
     for (let call = this.#inFlight.takeDue(now); call !== undefined; call = this.#inFlight.takeDue(now)) {
       call.timedOut = true
-      late.push(call)
+      this.#late.push(call)
       this.#desk.fail(call.entry, call.dueNanos)
     }
+  }
+
+  #ring(): void {
+    this.judgeDue(Deadline.nowNanos(this.#clock))
+    const late = this.#late.splice(0)
     this.#rearm()
     this.#desk.tell()
     // An observer of an ending fiber may throw, and the others are late all the same.
-    for (const { child } of late) Effect.runSyncExit(Effect.sync(() => child.interruptUnsafe()))
+    for (const { child } of late) Effect.runSyncExit(Effect.sync(() => child!.interruptUnsafe()))
   }
 
   #rearm(): void {
-    this.#alarm.set(this.#inFlight.first()?.dueNanos ?? Infinity)
+    this.#alarm.set((this.#late[0] ?? this.#inFlight.first())?.dueNanos ?? Infinity)
   }
 }
 

@@ -172,8 +172,12 @@ class Queue implements Observer {
     const { entry, ticket } = standing
     if (entry !== undefined) this.#wicket.leave(standing)
     if (ticket === undefined) return
-    if (entry === undefined && !this.#line.leave(ticket, this.#wicket.now())) return
+    const now = this.#wicket.now()
+    const granted = ticket.state === LeaseState.Granted
+    if (entry === undefined && !this.#line.leave(ticket, now)) return
     this.#forget(ticket)
+    // A place that it had not heard of is free again.
+    if (granted) this.#lend(ticket.pair, now)
     // It may not have heard of its place yet. To one that has, this is nothing.
     shielded(this.#context, () => interruptWaiter({ ask: ticket }))
     this.tell()
@@ -249,6 +253,7 @@ class Queue implements Observer {
         }
         // Between its grant and now the circuit opened, or another one became the probe.
         this.#line.giveBack(ticket, now)
+        this.#lend(ticket.pair, now)
         return Effect.fail(this.#wicket.turnedAway(shut))
       }
       case LeaseState.Expired:

@@ -59,13 +59,13 @@ export const totals = (): Totals => ({
 
 /** The counts of a gate at `now`. O(1). */
 export const of = (gate: Gate, counted: Totals, now: number): GateSnapshot => {
-  const { circuit, keys, total } = gate
+  const { circuit, tenantsActive, total } = gate
   const retryAfter = Deadline.nanos(circuit.retryNanos(now))
   return frozen({
     held: total.used,
     heldOrdinary: total.units[2] + total.units[3],
     heldEmergency: total.units[0],
-    tenantsActive: keys.tenantsInUse,
+    tenantsActive,
     circuit: circuit.state === "closed"
       ? { state: circuit.state, failures: circuit.failures }
       : circuit.state === "open"

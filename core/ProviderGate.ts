@@ -151,14 +151,18 @@ const run = <A, E, R>(
   work: Effect.Effect<A, E, R>,
 ): Effect.Effect<A, E | CircuitOpen | Saturated | CallTimedOut | InvalidRequest, R> =>
   // No interruption comes between taking a place and the exit that gives it back; the work is interrupted as ever.
-  Effect.uninterruptibleMask((restore): Effect.Effect<
-    A,
-    E | CircuitOpen | Saturated | CallTimedOut | InvalidRequest,
-    R
-  > => {
+  Effect.uninterruptibleMask((restore) => {
+    // A getter may throw, which is nobody's place yet.
+    const { judge } = ask
     const lease: Place = { entry: undefined }
-    const refusal = enter(wicket, lease, ask)
-    return refusal === undefined ? wicket.call(lease, work, restore, ask.judge) : Effect.fail(refusal)
+    const called = Effect.suspend(
+      (): Effect.Effect<A, E | CircuitOpen | Saturated | CallTimedOut | InvalidRequest, R> => {
+        const refusal = enter(wicket, lease, ask)
+        return refusal === undefined ? wicket.call(lease, work, restore, judge) : Effect.fail(refusal)
+      },
+    )
+    // Whatever is thrown once the place is taken, the exit stands over it.
+    return Effect.onExitPrimitive(called, () => wicket.calls.leave(lease))
   })
 
 const enter = (wicket: Wicket, lease: Place, ask: Caller): CircuitOpen | Saturated | InvalidRequest | undefined => {

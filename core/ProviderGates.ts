@@ -1,8 +1,8 @@
 /**
  * A bounded set of provider gates by key: one for each provider, made on first use, kept while it is of use.
  *
- * Beyond the ceiling the longest unused gate that is closed and holds nothing gives way; one that is open or holds a call
- * never does, so an outage is not forgotten.
+ * Beyond the ceiling the longest unused gate that is closed and holds nothing gives way, one without counted failures
+ * first; one that is open, holds a call or has a line never does, so an outage is not forgotten.
  */
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -108,8 +108,15 @@ class Gates {
     return Effect.succeed(made)
   }
 
+  /** The longest unused that has counted no failure, or else the longest unused of those that have. */
   #spare(): string | undefined {
-    for (const [key, gate] of this.gates) if (wicketOf(gate)!.isSpare) return key
-    return undefined
+    let failed: string | undefined
+    for (const [key, gate] of this.gates) {
+      const wicket = wicketOf(gate)!
+      if (!wicket.isSpare) continue
+      if (wicket.gate.circuit.failures === 0) return key
+      failed ??= key
+    }
+    return failed
   }
 }

@@ -118,9 +118,9 @@ export class Wicket {
     return pair ?? this.gate.keys.make(tenant, undefined, 1)
   }
 
-  /** Check 1 alone, as {@link enter} would answer it now. It changes nothing. */
+  /** Check 1 alone, as {@link enter} would answer it now. It changes nothing but what is due. */
   peek(): Refused.CircuitOpen | undefined {
-    const shut = this.gate.circuit.isClosed ? undefined : this.gate.circuit.shut(this.now())
+    const shut = this.gate.circuit.shut(this.#gateTime())
     return shut === undefined ? undefined : Refused.circuitOpen(shut)
   }
 
@@ -179,7 +179,11 @@ export class Wicket {
     restore: Restore,
     judge: Judge<E> | undefined,
   ): Effect.Effect<A, E | Refused.CallTimedOut> {
-    return this.calls.start(lease, work, restore, { judge, maxNanos: this.#limits.maxElapsedMillis * 1e6 })
+    return this.calls.start(lease, work, restore, {
+      judge,
+      startedNanos: lease.entry!.pass.probe ? this.gate.circuit.probedNanos : this.now(),
+      maxNanos: this.#limits.maxElapsedMillis * 1e6,
+    })
   }
 
   /** Lowers all that are given or none: a limit only falls, and not below its use. */
@@ -194,9 +198,9 @@ export class Wicket {
     return undefined
   }
 
-  /** True where nothing would be lost with it: it holds no call, and its circuit has nothing to remember. */
+  /** True where it may go: it holds no call, its circuit is closed, and no line lets callers into it behind a new one. */
   get isSpare(): boolean {
-    return this.gate.total.used === 0 && this.gate.circuit.isClosed && this.line?.isWaiting !== true
+    return this.gate.total.used === 0 && this.gate.circuit.isClosed && this.line === undefined
   }
 
   get limits(): Complete {
@@ -207,9 +211,16 @@ export class Wicket {
     return Deadline.nowNanos(this.clock)
   }
 
-  /** A closed circuit asks no clock. */
+  /**
+   * A closed circuit asks no clock. A probe whose time is over is judged before anybody takes its lease over, whichever
+   * timer comes first.
+   */
   #gateTime(): number {
-    return this.gate.circuit.isClosed ? 0 : this.now()
+    const { circuit } = this.gate
+    if (circuit.isClosed) return 0
+    const now = this.now()
+    if (circuit.state === "half-open") this.calls.judgeDue(now)
+    return now
   }
 
   #take(lease: Lease, asked: Asked, now: number): void {

@@ -170,6 +170,8 @@ const providerOf = (
 }
 
 const maxProbe = Duration.minutes(10)
+/** From the deadline of a call to its verdict, on a busy machine. */
+const slack = Duration.seconds(5)
 
 /**
  * A gate has no line, so that places below those of the Admission turn away what would have waited there: by default it
@@ -187,8 +189,8 @@ const gateOf = (
     reservedControl: 0,
     failureThreshold: gate.failureThreshold ?? 5,
     recoveryAfter: durationOf(gate.recoveryAfter, "30 seconds"),
-    // The lease of a probe: a call is over by then, or it would be the longest of all.
-    maxElapsed: Duration.min(timeout, maxProbe),
+    // The lease of a probe: its call is over and judged by then, or the next probe would make it stale.
+    maxElapsed: Duration.min(Duration.sum(timeout, slack), maxProbe),
   }
 }
 

@@ -39,7 +39,8 @@ export class Circuit {
   #openedNanos = 0
   /** The pass that has the mark. While it is closed one may be left, if outcomes of an older generation count. */
   #probe: Pass | undefined = undefined
-  #probedNanos = 0
+  /** When the last probe passed. */
+  probedNanos = 0
 
   constructor(rules: CircuitRules) {
     this.rules = rules
@@ -53,7 +54,7 @@ export class Circuit {
   /** Undefined where a call could pass at `now`; it changes nothing. */
   shut(now: number): Shut | undefined {
     if (this.isClosed) return undefined
-    const probing = this.#probe !== undefined && elapsed(this.#probedNanos, now) < this.rules.probeNanos
+    const probing = this.#probe !== undefined && elapsed(this.probedNanos, now) < this.rules.probeNanos
     const retryNanos = this.retryNanos(now)
     return probing || retryNanos > 0 ? { retryNanos, probing } : undefined
   }
@@ -68,7 +69,7 @@ export class Circuit {
     if (this.isClosed) return { generation: this.generation, probe: false }
     // The probe before, if one is out, has outlived its lease: whatever it tells later is of an older generation.
     if (this.#probe !== undefined) this.generation++
-    this.#probedNanos = now
+    this.probedNanos = now
     return this.#probe = { generation: this.generation, probe: true }
   }
 

@@ -58,6 +58,8 @@ export class Gate {
   readonly total: Total<Group>
   readonly #caps: { readonly places: Ledger.Cap; readonly tenant: Ledger.Cap }
   #rules: GateRules
+  /** Calls of each tenant that has any. */
+  readonly #calls = new Map<Pair, number>()
   /** Tenants whose control calls use their extra place. */
   readonly #extra = new Set<Pair>()
 
@@ -83,9 +85,7 @@ export class Gate {
   refusal(pair: Pair | undefined, arrival: Class, now: number): Refusal | undefined {
     const shut = this.circuit.shut(now)
     if (shut !== undefined) return { kind: "open", shut }
-    // A probe that may use a reserve is let by as control is; what it holds is counted as what it is.
-    const asControl = this.#rules.reservedProbe && !this.circuit.isClosed
-    if (arrival > 1 && !asControl && this.#ordinaryRoom < 1) return { kind: "full", scope: "ordinary" }
+    if (arrival > 1 && this.#ordinaryRoom < (this.#lendsToProbe ? 0 : 1)) return { kind: "full", scope: "ordinary" }
     if (this.total.used >= this.total.cap.limit) return { kind: "full", scope: "provider" }
     if (pair === undefined || Ledger.firstShort(pair.accountsOf(arrival), 1) === undefined) return undefined
     return this.#mayUseExtra(pair, arrival) ? undefined : { kind: "full", scope: "tenant" }
@@ -98,17 +98,22 @@ export class Gate {
     Ledger.charge(extra ? none : accounts, this.total, arrival, 1)
     if (extra) this.#extra.add(pair)
     this.keys.hold(pair)
-    return new Entry(pair, arrival, this.circuit.pass(now), extra)
+    return this.#letIn(new Entry(pair, arrival, this.circuit.pass(now), extra))
   }
 
   /** Lets by a call whose places are charged already. */
   adopt(pair: Pair, arrival: Class, now: number): Entry {
-    return new Entry(pair, arrival, this.circuit.pass(now), false)
+    return this.#letIn(new Entry(pair, arrival, this.circuit.pass(now), false))
   }
 
   /** True where some call may have a place that is lent to it: one that is no account's to give. */
   get lends(): boolean {
-    return this.#rules.reservedForTenantControl || (this.#rules.reservedProbe && !this.circuit.isClosed)
+    return this.#rules.reservedForTenantControl || this.#lendsToProbe
+  }
+
+  /** Tenants that have a call, which is more than to wait for one. */
+  get tenantsActive(): number {
+    return this.#calls.size
   }
 
   /** Whether one of the tenant's control calls uses their extra place. */
@@ -137,16 +142,28 @@ export class Gate {
     entry.held = false
     Ledger.refund(entry.extra ? none : entry.pair.accountsOf(entry.arrival), this.total, entry.arrival, 1)
     if (entry.extra) this.#extra.delete(entry.pair)
+    const left = this.#calls.get(entry.pair)! - 1
+    if (left === 0) this.#calls.delete(entry.pair)
+    else this.#calls.set(entry.pair, left)
     this.keys.drop(entry.pair)
     return true
   }
 
-  /** The use that is above a limit it would have, if one is. O(records), since it looks at every account. */
+  /**
+   * The use that is above a limit it would have, if one is. A limit that does not fall is not looked at: a probe that was
+   * lent a place is above the ordinary share, and rightly. O(records), since it looks at every account.
+   */
   firstAbove({ concurrency, reservedControl, tenantConcurrency }: GateLimits): Ledger.Above | undefined {
-    const [limit, use] = [concurrency - reservedControl, this.total.sumOf(2)]
-    return Ledger.firstAbove([this.total], concurrency) ??
-      (use > limit ? { name: "total", limit, use } : undefined) ??
-      Ledger.firstAbove([...this.keys.tenants.values()].map((each) => each.account), tenantConcurrency)
+    const { total } = this
+    const places = (limit: number, use: number, now: number): Ledger.Above | undefined =>
+      limit < now && use > limit ? { name: "total", limit, use } : undefined
+    return places(concurrency, total.used, total.cap.limit) ??
+      places(concurrency - reservedControl, total.sumOf(2), total.most(2)) ??
+      // Each extra place of a tenant is a reserved one.
+      places(reservedControl, this.#extra.size, total.reserves[1]!) ??
+      (tenantConcurrency < this.#caps.tenant.limit
+        ? Ledger.firstAbove([...this.keys.tenants.values()].map((each) => each.account), tenantConcurrency)
+        : undefined)
   }
 
   /** Puts lower limits and rules in force; {@link firstAbove} has just found no use above them. */
@@ -158,7 +175,20 @@ export class Gate {
     this.circuit.rules = this.#rules
   }
 
-  /** Places left of what ordinary work may use. */
+  #letIn(entry: Entry): Entry {
+    this.#calls.set(entry.pair, (this.#calls.get(entry.pair) ?? 0) + 1)
+    return entry
+  }
+
+  /**
+   * A probe may use one reserved place, and is counted as what it is: ordinary work is then one above its share. Until it
+   * is not, there is no second one, for a probe that is lost may hold its place for ever.
+   */
+  get #lendsToProbe(): boolean {
+    return this.#rules.reservedProbe && !this.circuit.isClosed
+  }
+
+  /** Places left of what ordinary work may use; -1 while a probe has one more. */
   get #ordinaryRoom(): number {
     return this.total.most(2) - this.total.sumOf(2)
   }

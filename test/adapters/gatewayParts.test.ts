@@ -583,7 +583,7 @@ describe("a provider's gate in a configuration", () => {
         reservedControl: 0,
         failureThreshold: 5,
       })
-      assert.deepStrictEqual([recoveryAfter, maxElapsed].map((each) => Deadline.millisOf(each!)), [30_000, 4_000])
+      assert.deepStrictEqual([recoveryAfter, maxElapsed].map((each) => Deadline.millisOf(each!)), [30_000, 9_000])
       const pair = yield* gateOf({}, { maxRunning: 9_000, maxPerPair: 3 })
       assert.deepStrictEqual([pair.concurrency, pair.tenantConcurrency], [4_096, 3])
       const own = yield* gateOf({ concurrency: 10, recoveryAfter: "1 second" })

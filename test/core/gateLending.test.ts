@@ -102,6 +102,37 @@ describe("the extra place of a tenant's control calls", () => {
       yield* empty(gate, waiting, 4)
     }).pipe(Effect.scoped))
 
+  it.effect("PG-50 PG-46: goes to who waited for it, once one that was granted a place leaves before it hears", () =>
+    Effect.gen(function* () {
+      const gate = yield* ProviderGate.make({ ...lending, concurrency: 4, reservedControl: 2, tenantConcurrency: 1 })
+      const line = yield* GateLine.make(gate)
+      const scope = yield* Scope.make()
+      const take = (tenant: string, priority: Priority) => Scope.provide(gate.tryEnter({ tenant, priority }), scope)
+      for (const tenant of ["a", "x"]) yield* take(tenant, "normal")
+      const [first, second] = [yield* take("e", "emergency"), yield* take("e", "emergency")]
+      // Once it has its place, it gives back another one, which the next is granted, and gives that one up.
+      const leaving: { victim?: Fiber.Fiber<unknown, unknown> } = {}
+      yield* started(Effect.scoped(
+        Effect.gen(function* () {
+          yield* line.enter({ tenant: "u", priority: "emergency" })
+          yield* gate.settle(second, "neutral")
+          leaving.victim!.interruptUnsafe()
+          return yield* Effect.never
+        }),
+      ))
+      leaving.victim = yield* started(Effect.scoped(line.enter({ tenant: "v", priority: "emergency" })))
+      const borrower = yield* started(
+        Effect.exit(Scope.provide(line.enter({ tenant: "a", priority: "control" }), scope)),
+      )
+      assert.strictEqual(yield* line.waiting, 3)
+      yield* gate.settle(first, "neutral")
+      assert.isTrue(Exit.isSuccess(yield* Fiber.join(borrower)))
+      assert.isTrue(Exit.hasInterrupts(yield* Fiber.await(leaving.victim)))
+      assert.strictEqual(yield* line.waiting, 0)
+      assert.strictEqual((yield* Books.balanced(gate)).held, 4)
+      yield* Scope.close(scope, Exit.void)
+    }))
+
   it.effect("PG-50 PG-46: is not waited for behind a tenant that has its own already", () =>
     Effect.gen(function* () {
       const { enter, gate, hold, waiting } = yield* staged({ ...lending, concurrency: 5 })

@@ -40,6 +40,19 @@ const empty = (gate: Gate, queue: GateLine.GateLine, places: number) =>
   })
 
 describe("a line", () => {
+  it.effect("PG-35: those who only wait are not among the tenants that are active", () =>
+    Effect.gen(function* () {
+      const { enter, gate, queue } = yield* staged()
+      const permit = yield* enter("a")
+      const waiter = yield* started(Effect.scoped(Effect.andThen(enter("b"), Effect.never)))
+      assert.strictEqual(yield* queue.waiting, 1)
+      assert.deepInclude(yield* Books.balanced(gate), { held: 1, tenantsActive: 1 })
+      yield* gate.settle(permit, "success")
+      assert.deepInclude(yield* Books.balanced(gate), { held: 1, tenantsActive: 1 })
+      yield* Fiber.interrupt(waiter)
+      yield* empty(gate, queue, 1)
+    }).pipe(Effect.scoped))
+
   it.effect("PG-46: lets in at once whom the gate has a place for, and in turn the rest", () =>
     Effect.gen(function* () {
       const { enter, gate, order, queue, visit } = yield* staged()

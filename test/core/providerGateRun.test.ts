@@ -119,6 +119,47 @@ describe("an outcome", () => {
       assert.strictEqual(runs, 6)
     }))
 
+  it.effect("PG-23: a getter of the ask that throws takes no place", () =>
+    Effect.gen(function* () {
+      const gate = yield* ProviderGate.make(options)
+      const ill: ProviderGate.GateAsk = {
+        tenant: "a",
+        get judge(): never {
+          throw new Error("the getter is ill")
+        },
+      }
+      assert.include(String(yield* Effect.exit(gate.run(ill, Effect.void))), "the getter is ill")
+      yield* Books.whole(gate, 4)
+    }))
+
+  it.effect("PG-23: an observer of the work's fiber that throws keeps nobody's place", () =>
+    Effect.gen(function* () {
+      const gate = yield* ProviderGate.make(options)
+      const go = yield* Deferred.make<void>()
+      const noisy = Effect.withFiber((fiber) => {
+        fiber.addObserver(() => {
+          throw new Error("the observer is ill")
+        })
+        return Effect.succeed(1)
+      })
+      assert.strictEqual(yield* gate.run(ask, noisy), 1)
+      const waiting = yield* started(gate.run(ask, Effect.andThen(noisy, Effect.as(Deferred.await(go), 2))))
+      // Whoever ends the work's fiber, which is this test, hears of what its observer throws.
+      assert.throws(() => Deferred.doneUnsafe(go, Exit.void), "the observer is ill")
+      assert.strictEqual(yield* Fiber.join(waiting), 2)
+      assert.deepInclude(yield* Books.settled(gate), { successes: 2 })
+      yield* Books.whole(gate, 4)
+    }))
+
+  it.effect("PG-23: calls within calls, however deep, all come back", () =>
+    Effect.gen(function* () {
+      const gate = yield* ProviderGate.make({ concurrency: 4_096, reservedControl: 0, tenantConcurrency: 4_096 })
+      const nested = (depth: number): Effect.Effect<number, unknown> =>
+        depth === 0 ? Effect.succeed(1) : gate.run(ask, Effect.suspend(() => nested(depth - 1)))
+      assert.strictEqual(yield* nested(3_000), 1)
+      assert.deepInclude(yield* Books.settled(gate), { successes: 3_000 })
+    }))
+
   it.effect("PG-21: the work has its caller's context", () =>
     Effect.gen(function* () {
       const gate = yield* ProviderGate.make(options)
@@ -318,6 +359,41 @@ describe("the time limit", () => {
       yield* TestClock.adjust("2 seconds")
       assert.isDefined(next.pollUnsafe())
       yield* Books.whole(gate, 4)
+    }))
+
+  for (const how of ["run", "peek"] as const) {
+    it.effect(`PG-23 PG-33: a probe's failure counts though somebody asks first at its deadline, with ${how}`, () =>
+      Effect.gen(function* () {
+        const gate = yield* ProviderGate.make(options)
+        yield* Effect.exit(gate.run(ask, Effect.fail("broken")))
+        yield* TestClock.adjust("10 seconds")
+        // Its timer is older than the one of the probe.
+        const asks = how === "run" ? gate.run(ask, Effect.void) : gate.peek(ask)
+        const next = yield* started(Effect.exit(Effect.andThen(Effect.sleep("2 seconds"), asks)))
+        const probe = yield* started(Effect.exit(gate.run(ask, Effect.never)))
+        yield* TestClock.adjust("2 seconds")
+        assert.include(String(yield* Fiber.join(next)), "CircuitOpen")
+        assert.include(String(yield* Fiber.join(probe)), "CallTimedOut")
+        const { circuit } = yield* gate.snapshot
+        assert.deepStrictEqual(circuit, { state: "open", retryAfter: seconds(10) })
+        assert.deepInclude(yield* Books.settled(gate), { failures: 2, opened: 2, stale: 0, timedOut: 1 })
+      }))
+  }
+
+  it.effect("PG-22 PG-33: the time of a call counts from its pass, as the lease of a probe does", () =>
+    Effect.gen(function* () {
+      const clock = new HandClock()
+      const gate = yield* Effect.provideService(ProviderGate.make(options), Clock.Clock, clock)
+      yield* Effect.exit(gate.run(ask, Effect.fail("broken")))
+      clock.advance(10_000)
+      const slow = Effect.andThen(Effect.sync(() => clock.advance(1_500)), Effect.never)
+      const probe = yield* started(Effect.exit(gate.run(ask, slow)))
+      clock.advance(500)
+      const refused = yield* Effect.flip(gate.run(ask, Effect.void))
+      assert.strictEqual(refused._tag, "CircuitOpen")
+      const exit = yield* Fiber.join(probe)
+      assert.include(String(exit), "CallTimedOut")
+      assert.deepInclude(yield* Books.settled(gate), { failures: 2, opened: 2, stale: 0 })
     }))
 })
 

@@ -2,6 +2,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as TestClock from "effect/testing/TestClock"
+import * as GateLine from "../../core/GateLine.ts"
 import * as ProviderGates from "../../core/ProviderGates.ts"
 
 const options: ProviderGates.Options = { maxGates: 3, gate: { failureThreshold: 1, recoveryAfter: "10 seconds" } }
@@ -50,6 +51,29 @@ describe("a set of gates", () => {
       const gates = yield* ProviderGates.make(options)
       for (const key of ["a", "b", "c", "a", "d"]) yield* gates.get(key)
       assert.deepStrictEqual(yield* keys(gates), ["c", "a", "d"])
+    }))
+
+  it.effect("PG-48 PG-46: one with a line stays, or its line would let callers in beside a second gate", () =>
+    Effect.gen(function* () {
+      const gates = yield* ProviderGates.make({ ...options, maxGates: 1 })
+      const gate = yield* gates.get("a")
+      yield* GateLine.make(gate)
+      assert.deepInclude(yield* Effect.flip(gates.get("b")), { _tag: "GateCapacity", limit: 1 })
+      assert.strictEqual(yield* gates.get("a"), gate)
+    }))
+
+  it.effect("PG-48: one that has counted failures goes after all that have none", () =>
+    Effect.gen(function* () {
+      const gates = yield* ProviderGates.make({ maxGates: 2, gate: { failureThreshold: 2 } })
+      yield* open(gates, "a")
+      for (const key of ["b", "c"]) yield* gates.get(key)
+      assert.deepStrictEqual(yield* keys(gates), ["a", "c"])
+      yield* open(gates, "c")
+      // Both have failed once: the longest unused.
+      yield* gates.get("d")
+      assert.deepStrictEqual(yield* keys(gates), ["c", "d"])
+      yield* open(gates, "c")
+      assert.strictEqual((yield* (yield* gates.get("c")).snapshot).circuit.state, "open")
     }))
 
   it.effect("PG-48: its ceiling holds for any number of keys", () =>

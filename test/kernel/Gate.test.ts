@@ -213,6 +213,23 @@ describe("a reserved place for the probe", () => {
     bound.end(bound.must("y", normal), "failure", 1_000)
     assert.strictEqual(bound.ask("a", normal, 1_100), "tenant")
   })
+
+  it("PG-55 PG-28: is one place, however many lost probes keep theirs", () => {
+    const g = gateOf({ concurrency: 4, reservedControl: 3, tenantConcurrency: 4, reservedProbe: true })
+    g.end(g.must("y", control), "failure", 1_000)
+    const own = g.must("a", normal, 1_100)
+    // Each outlives its lease and stays.
+    const lent = g.must("a", notification, 1_200)
+    assert.isTrue(own.pass.probe && lent.pass.probe)
+    assert.strictEqual(g.ask("a", normal, 1_300), "ordinary")
+    assert.strictEqual(g.gate.total.used, 2)
+    assert.isTrue(g.must("a", control, 1_400).pass.probe)
+    // Which of the two ends is all one: the other is then within the share.
+    g.end(own, "neutral")
+    g.must("a", normal, 1_500)
+    assert.strictEqual(g.ask("a", normal, 1_600), "ordinary")
+    assert.isTrue(g.must("a", emergency, 1_700).pass.probe)
+  })
 })
 
 describe("lower limits", () => {
@@ -228,5 +245,27 @@ describe("lower limits", () => {
     assert.strictEqual(g.ask("c", emergency), "provider")
     g.gate.circuit.fail(g.gate.circuit.pass(0), 0)
     assert.strictEqual(g.gate.circuit.retryNanos(0), 10)
+  })
+
+  it("PG-51 PG-55: are not in the way of a probe that has one place more, where they do not fall", () => {
+    const own = { concurrency: 2, reservedControl: 1, tenantConcurrency: 2 }
+    const g = gateOf({ ...own, reservedProbe: true })
+    g.must("x", normal)
+    g.end(g.must("y", control), "failure", 1_000)
+    assert.isTrue(g.must("a", normal, 1_100).pass.probe)
+    assert.isUndefined(g.gate.firstAbove(own))
+    assert.isUndefined(g.gate.firstAbove({ ...own, reservedControl: 0, tenantConcurrency: 1 }))
+    assert.deepStrictEqual(g.gate.firstAbove({ ...own, concurrency: 1 }), { name: "total", limit: 1, use: 2 })
+  })
+
+  it("PG-51 PG-50: keep the reserve of a tenant's extra place while it is in use", () => {
+    const own = { concurrency: 3, reservedControl: 1, tenantConcurrency: 1 }
+    const g = gateOf({ ...own, reservedForTenantControl: true })
+    g.must("a", normal)
+    const extra = g.must("a", control)
+    assert.deepStrictEqual(g.gate.firstAbove({ ...own, reservedControl: 0 }), { name: "total", limit: 0, use: 1 })
+    assert.isUndefined(g.gate.firstAbove(own))
+    g.end(extra, "neutral")
+    assert.isUndefined(g.gate.firstAbove({ ...own, reservedControl: 0 }))
   })
 })
