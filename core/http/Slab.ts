@@ -41,7 +41,9 @@ export class Slab {
       this.#slab = new Uint8Array(slabBytes)
       this.#from = 0
     }
-    return this.#slab.subarray(this.#from, this.#from += length)
+    const room = new Uint8Array(this.#slab.buffer, this.#from, length)
+    this.#from += length
+    return room
   }
 }
 

@@ -57,7 +57,7 @@ const exactly = (name: string): Goal => ({
 })
 
 const http1 = { group: "H", subject: "holdfast http1" } as const
-const longer = ["10", "100", "1,000", "10,000", "100,000"].map((n) => `codec alone, ${n} requests a connection`)
+const longer = ["10", "100", "1,000", "10,000", "100,000"].map((n) => `codec alone, ${n} to a connection`)
 const http2 = { group: "H", subject: "holdfast http2" } as const
 const wider = ["10", "100", "1,000"].map((n) => `codec alone, ${n} streams at a time over one`)
 

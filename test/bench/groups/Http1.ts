@@ -50,8 +50,13 @@ const turn = (fleet: Clients.Fleet, clock: "cpu" | "wall"): Measure => async () 
   const wall = performance.now()
   await Clients.run(fleet, perTurn)
   if (clock === "wall") return ((performance.now() - wall) * 1e6) / perTurn
-  const { system, user } = process.cpuUsage(cpu)
-  return ((system + user) * 1e3) / perTurn
+  return nanosOf(cpu) / perTurn
+}
+
+/** Nanoseconds of CPU since a reading. */
+const nanosOf = (before: NodeJS.CpuUsage): number => {
+  const { system, user } = process.cpuUsage(before)
+  return (system + user) * 1e3
 }
 
 const peers: Readonly<Record<string, Clients.Open>> = {
@@ -181,13 +186,11 @@ const alone = (emit: Emit): Promise<void> =>
   Sizes.measure({
     group: "H",
     sizes: [1, 10, 100, 1_000, 10_000, 100_000],
-    label: (n) => `codec alone, ${n.toLocaleString("en-US")} requests a connection`,
+    label: (n) => `codec alone, ${n.toLocaleString("en-US")} to a connection`,
     cost: (exchanges: Exchanges, n) => {
-      const started = performance.now()
+      const started = process.cpuUsage()
       exchanges(n)
-      return Promise.resolve(
-        ((performance.now() - started) * 1e6) / totalOf(n),
-      )
+      return Promise.resolve(nanosOf(started) / totalOf(n))
     },
     subjects: [
       { name, kind: "judged", gather: own, floor: minimal },
