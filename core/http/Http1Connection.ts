@@ -43,6 +43,8 @@ export class Http1Connection implements EngineConnection {
 
   trySend(request: HttpRequest): Sent {
     if (this.room === 0) return { _tag: "Unsent", request, why: this.isRetired ? "retired" : "busy" }
+    // A tunnel inside a stream, which this protocol has not.
+    if (request.protocol !== undefined) return { _tag: "Unsent", request, why: "unsupported" }
     const exchange = this.#last + 1
     const course = encode(request, this.#manner, exchange)
     if (course instanceof InvalidRequest) return { _tag: "Malformed", error: course }

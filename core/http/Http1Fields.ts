@@ -4,8 +4,9 @@
  */
 import type { InvalidRequest } from "../Refusal.ts"
 import type { HttpRequest } from "./HttpMessage.ts"
-import { invalid, wrongField } from "./HttpRules.ts"
-import { addElements, isAuthority, isToken } from "./HttpSyntax.ts"
+import { invalid, isPadded, wrongField } from "./HttpRules.ts"
+import { addElements, isAuthority, isToken, text, token } from "./HttpSyntax.ts"
+import type { Slab } from "./Slab.ts"
 
 /** Options that would make a proxy take out of a request what says where it ends and whose it is. */
 const kept = ["content-length", "transfer-encoding", "host"]
@@ -18,31 +19,37 @@ export interface Asking {
 }
 
 /**
- * Adds the lines of a request to `texts`; or says what is wrong with a field. `length`: bytes of the body, undefined where
- * only its end will tell.
+ * Writes the fields of a request; or says what is wrong with one. `length`: bytes of the body, undefined where only its end
+ * will tell.
  */
-export const askingOf = (
+export const writeFields = (
+  slab: Slab,
   { body, fields }: HttpRequest,
   length: number | undefined,
-  texts: Array<string>,
 ): Asking | InvalidRequest => {
   const asking: Asking = { host: undefined, offers: [], options: [] }
   const { options } = asking
   const needed: Array<string> = []
   for (const [name, value] of fields) {
-    const wrong = wrongField(name, value)
+    const lower = typeof name === "string" ? name.toLowerCase() : ""
+    const isOwn = lower === "host" || lower === "content-length"
+    // What is written is looked at in the same pass; only what fails there is looked at again, for the rule.
+    const wrong = isOwn || !isWritten(slab, name, value) ? wrongField(name, value) : undefined
     if (wrong !== undefined) return wrong
-    const lower = name.toLowerCase()
     const rule = steered(asking, lower, value, length, body !== undefined)
     if (rule !== undefined) return invalid(lower, rule)
     // RFC 9110, 7.8 and 10.1.4: these are for the next one on the way alone, which the connection has to say.
     if (lower === "upgrade" || lower === "te") needed.push(lower)
-    if (lower !== "host" && lower !== "content-length") texts.push(name, ": ", value, "\r\n")
   }
   const fits = options.every((option) => isToken(option) && !kept.includes(option)) &&
     needed.every((option) => options.includes(option))
   return fits ? asking : invalid("connection", `tokens, upgrade and te where there is such a field, and not ${kept}`)
 }
+
+/** Writes a field; false where it breaks a rule of {@link wrongField}. */
+export const isWritten = (slab: Slab, name: string, value: string): boolean =>
+  typeof name === "string" && typeof value === "string" && name !== "" && !isPadded(value) &&
+  slab.add(name, token.bytes) && slab.add(": ") && slab.add(value, text.bytes) && slab.add("\r\n")
 
 /** Takes what a field asks for; the rule that it breaks. */
 const steered = (

@@ -2,7 +2,7 @@
  * A request as bytes (RFC 9112, 3 to 7), refused before the first of them where it breaks a rule. Owns nothing.
  */
 import { InvalidRequest } from "../Refusal.ts"
-import { askingOf } from "./Http1Fields.ts"
+import { type Asking, isWritten, writeFields } from "./Http1Fields.ts"
 import type { Asked } from "./Http1Framing.ts"
 import type { Exchange } from "./HttpEngine.ts"
 import type { Fields, HttpRequest } from "./HttpMessage.ts"
@@ -35,27 +35,23 @@ const together = 16_384
 /** The exchange that a request begins; or what is wrong with the request. */
 export const encode = (request: HttpRequest, manner: Manner, exchange: Exchange): Course | InvalidRequest => {
   const { maxHeadBytes, proxied, slab } = manner
-  const { authority, body, method } = request
+  const { authority, body, method, scheme } = request
   const wrong = wrongRequest(request)
   if (wrong !== undefined) return wrong
   const isConnect = method === "CONNECT"
   const whole = body instanceof Uint8Array ? body : undefined
   const length = body === undefined ? 0 : body instanceof Uint8Array ? body.length : body.bytes
-  const target = isConnect ? authority : proxied ? absolute(request) : request.path
-  const head: Array<string> = [method, " ", target, " HTTP/1.1\r\nhost: ", authority, "\r\n"]
-  const asking = askingOf(request, length, head)
+  let asking = write(request, manner, authority, length)
   if (asking instanceof InvalidRequest) return asking
   const { host = authority, offers, options } = asking
   // RFC 9112, 3.2: the host of a target is the one that counts, so the other may not differ.
   if ((proxied || isConnect) && host !== authority) return invalid("host", "the authority")
-  if (proxied && !isConnect && request.scheme !== "http") return invalid("scheme", "http toward a proxy")
-  // The host goes first, wherever it was among the fields.
-  head[4] = host
-  if (length === undefined) head.push("transfer-encoding: chunked\r\n")
-  else if (body !== undefined || expectsBody.test(method)) head.push(`content-length: ${length}\r\n`)
-  head.push("\r\n")
-  const packed = slab.texts(head)
-  if (packed.length > maxHeadBytes) return invalid("head", `at most ${maxHeadBytes} bytes`, packed.length)
+  if (proxied && !isConnect && scheme !== "http") return invalid("scheme", "http toward a proxy")
+  // The host goes first, wherever it was among the fields; few requests have one of their own.
+  if (host !== authority) asking = write(request, manner, host, length)
+  if (slab.length > maxHeadBytes) return invalid("head", `at most ${maxHeadBytes} bytes`, slab.length)
+  const isShort = whole !== undefined && whole.length <= together
+  if (isShort) slab.bytes(whole)
   return {
     exchange,
     isHead: method === "HEAD",
@@ -64,12 +60,30 @@ export const encode = (request: HttpRequest, manner: Manner, exchange: Exchange)
     offers,
     closes: options.includes("close"),
     left: length,
-    output: whole === undefined || whole.length === 0
-      ? [packed]
-      : whole.length > together
-      ? [packed, whole]
-      : [slab.join([packed, whole])],
+    output: whole === undefined || isShort ? [slab.end()] : [slab.end(), whole],
   }
+}
+
+/** Writes a head with this host. */
+const write = (
+  request: HttpRequest,
+  { proxied, slab }: Manner,
+  host: string,
+  length: number | undefined,
+): Asking | InvalidRequest => {
+  const { authority, body, method, path } = request
+  slab.begin()
+  slab.add(method)
+  slab.add(" ")
+  slab.add(method === "CONNECT" ? authority : proxied ? absolute(request) : path)
+  slab.add(" HTTP/1.1\r\nhost: ")
+  slab.add(host)
+  slab.add("\r\n")
+  const asking = writeFields(slab, request, length)
+  if (length === undefined) slab.add("transfer-encoding: chunked\r\n")
+  else if (body !== undefined || expectsBody.test(method)) slab.add(`content-length: ${length}\r\n`)
+  slab.add("\r\n")
+  return asking
 }
 
 /** The target toward a proxy; that of OPTIONS of a whole server has no path (RFC 9112, 3.2.4). */
@@ -81,18 +95,25 @@ const expectsBody = /^(?:POST|PUT|PATCH)$/
 
 /** Bytes of an upload as one chunk; at least one of them, since a chunk of none would be the end. */
 export const encodeChunk = (slab: Slab, bytes: Uint8Array): Array<Uint8Array> => {
-  const parts = [slab.texts([bytes.length.toString(16), "\r\n"]), bytes, slab.texts(["\r\n"])]
-  return bytes.length > together ? parts : [slab.join(parts)]
+  slab.begin()
+  slab.add(`${bytes.length.toString(16)}\r\n`)
+  if (bytes.length > together) return [slab.end(), bytes, lineEnd]
+  slab.bytes(bytes)
+  slab.add("\r\n")
+  return [slab.end()]
 }
+
+const lineEnd = Uint8Array.of(13, 10)
 
 /** The end of a chunked body, with its trailers. */
 export const encodeEnd = (slab: Slab, trailers: Fields): Uint8Array | InvalidRequest => {
-  const end = ["0\r\n"]
+  slab.begin()
+  slab.add("0\r\n")
   for (const [name, value] of trailers) {
-    const wrong = wrongField(name, value) ?? (steers.test(name) ? invalid(name, "left out of trailers") : undefined)
+    const wrong = isWritten(slab, name, value) ? undefined : wrongField(name, value)
     if (wrong !== undefined) return wrong
-    end.push(name, ": ", value, "\r\n")
+    if (steers.test(name)) return invalid(name, "left out of trailers")
   }
-  end.push("\r\n")
-  return slab.texts(end)
+  slab.add("\r\n")
+  return slab.end()
 }

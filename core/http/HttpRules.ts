@@ -38,9 +38,11 @@ export const wrongField = (name: string, value: string): InvalidRequest | undefi
   if (typeof name !== "string" || typeof value !== "string") return invalid("field", "two texts")
   if (!isToken(name)) return invalid("field", "named by a token")
   if (text.outside.test(value)) return invalid(`field ${name}`, "latin1 without control characters")
-  return isBlank(value, 0) || isBlank(value, value.length - 1)
-    ? invalid(`field ${name}`, "without blanks around it")
-    : undefined
+  return isPadded(value) ? invalid(`field ${name}`, "without blanks around it") : undefined
 }
 
-const isBlank = (value: string, at: number): boolean => value.charCodeAt(at) === 0x20 || value.charCodeAt(at) === 0x09
+/** Whether a blank begins or ends a value, which its reader would take off. */
+export const isPadded = (value: string): boolean =>
+  isBlank(value.charCodeAt(0)) || isBlank(value.charCodeAt(value.length - 1))
+
+const isBlank = (code: number): boolean => code === 0x20 || code === 0x09

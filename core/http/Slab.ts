@@ -1,54 +1,68 @@
 /**
- * Output from parts, many small pieces to an allocation: one of 200 bytes by itself costs five times as much. It owns the
- * room that is left of the last one; what was packed lives as long as any piece of the same allocation does.
+ * Output, text by text, many small pieces to an allocation: one of 200 bytes by itself costs five times as much. It owns the
+ * piece that is being written and the room that is left behind it; what was ended lives as long as any piece of the same
+ * allocation does.
  */
-import * as Latin1 from "./Latin1.ts"
-
 const slabBytes = 8_192
-const most = 1_024
+/** A piece begins where so much room is left, and moves where that was not enough. */
+const usual = 1_024
+
+const any = new Uint8Array(256).fill(1)
 
 export class Slab {
-  #slab = new Uint8Array(0)
+  #bytes = new Uint8Array(0)
   #from = 0
+  #at = 0
 
-  /** Texts behind each other, of characters that are one byte each. */
-  texts(parts: ReadonlyArray<string>): Uint8Array {
-    const all = this.take(lengthOf(parts))
-    let at = 0
-    // Part by part: reading the characters of texts that were joined just before costs twice as much.
-    for (const part of parts) {
-      Latin1.write(part, all, at)
-      at += part.length
-    }
-    return all
-  }
-
-  /** Pieces behind each other. */
-  join(parts: ReadonlyArray<Uint8Array>): Uint8Array {
-    const all = this.take(lengthOf(parts))
-    let at = 0
-    for (const part of parts) {
-      all.set(part, at)
-      at += part.length
-    }
-    return all
-  }
-
-  /** Room that nobody else has. */
-  take(length: number): Uint8Array {
-    if (length > most) return new Uint8Array(length)
-    if (this.#from + length > this.#slab.length) {
-      this.#slab = new Uint8Array(slabBytes)
+  /** Begins a piece. One that was not ended is forgotten. */
+  begin(): void {
+    if (this.#from + usual > this.#bytes.length) {
+      this.#bytes = new Uint8Array(slabBytes)
       this.#from = 0
     }
-    const room = new Uint8Array(this.#slab.buffer, this.#from, length)
-    this.#from += length
-    return room
+    this.#at = this.#from
   }
-}
 
-const lengthOf = (parts: ReadonlyArray<{ readonly length: number }>): number => {
-  let length = 0
-  for (const part of parts) length += part.length
-  return length
+  /** Adds a text; whether all of its characters are bytes that have a 1 here. If not, the piece is of no use. */
+  add(text: string, allowed: Uint8Array = any): boolean {
+    const bytes = this.#room(text.length)
+    let isFit = 1
+    for (let i = 0; i < text.length; i++) {
+      const code = text.charCodeAt(i)
+      // Beyond the table there is nothing, which counts as 0.
+      isFit &= allowed[code]!
+      bytes[this.#at + i] = code
+    }
+    this.#at += text.length
+    return isFit === 1
+  }
+
+  bytes(piece: Uint8Array): void {
+    this.#room(piece.length).set(piece, this.#at)
+    this.#at += piece.length
+  }
+
+  /** Bytes of the piece so far. */
+  get length(): number {
+    return this.#at - this.#from
+  }
+
+  /** The piece, as it lies. */
+  end(): Uint8Array {
+    const piece = this.#bytes.subarray(this.#from, this.#at)
+    this.#from = this.#at
+    return piece
+  }
+
+  /** Where so many bytes more have room. */
+  #room(length: number): Uint8Array {
+    if (this.#at + length > this.#bytes.length) {
+      const larger = new Uint8Array(Math.max(slabBytes, 2 * (this.length + length)))
+      larger.set(this.#bytes.subarray(this.#from, this.#at))
+      this.#at = this.length
+      this.#from = 0
+      this.#bytes = larger
+    }
+    return this.#bytes
+  }
 }

@@ -48,6 +48,13 @@ describe("a request is", () => {
     assert.strictEqual(connection.trySend(get)._tag, "Accepted")
   })
 
+  it("handed back unsent where it asks for what the protocol has not", () => {
+    const connection = Lab.open()
+    const request = { ...get, method: "CONNECT", protocol: "websocket", path: "/chat" }
+    assert.deepStrictEqual(connection.trySend(request), { _tag: "Unsent", request, why: "unsupported" })
+    assert.deepStrictEqual([standing(connection), connection.takeOutput()], [open, []])
+  })
+
   it("handed back unsent by a retired connection", () => {
     const connection = Lab.open()
     connection.closed("ended")

@@ -205,6 +205,20 @@ describe("what a connection is made of", () => {
     }
     for (const [bytes, expected] of outputs) assert.strictEqual(Lab.text(bytes), expected)
   })
+
+  it("output that is refused, or begun anew, leaves nothing of itself behind", () => {
+    const engine = Result.getOrThrow(Http1.make())
+    for (let i = 0; i < 40; i++) {
+      const connection = engine.open()
+      const long = "v".repeat(i * 700)
+      assert.strictEqual(connection.trySend({ ...get, fields: [["x", long], ["y", "\n"]] })._tag, "Malformed")
+      connection.trySend({ ...get, fields: [["x", long], ["Host", "other"]], method: "POST", body: Lab.bytes("body") })
+      assert.strictEqual(
+        Lab.text(...connection.takeOutput()),
+        `POST / HTTP/1.1\r\nhost: other\r\nx: ${long}\r\ncontent-length: 4\r\n\r\nbody`,
+      )
+    }
+  })
 })
 
 it("SECURITY tells the limits as they are", () => {
