@@ -78,8 +78,8 @@ export const make = (options: Options): Effect.Effect<CircuitBreaker, InvalidLim
     Effect.withFiber((fiber) => {
       const circuit = new Circuit({
         failureThreshold: limits.failureThreshold,
-        recoveryNanos: limits.recoveryMillis * 1e6,
-        probeNanos: limits.maxElapsedMillis * 1e6,
+        recoveryNanos: Math.round(limits.recoveryMillis * 1e6),
+        probeNanos: Math.round(limits.maxElapsedMillis * 1e6),
         applyStale: false,
       })
       return Effect.succeed(service(new State(circuit, fiber.getRef(Clock.Clock))))

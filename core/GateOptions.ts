@@ -99,6 +99,7 @@ const fail = (limit: string, rule: string, value: unknown, of: string = system):
 
 /** A name that is none is a slip, and not passed over. */
 export const onlyKnown = (given: object, known: Known, of: string): Effect.Effect<void, InvalidLimits> => {
+  if (typeof given !== "object" || given === null) return fail("options", "an object", given, of)
   const stranger = Object.keys(given).find((name) => !Object.hasOwn(known, name))
   const rule = `one of ${Object.keys(known).join(", ")}`
   return stranger === undefined ? Effect.void : fail("options", rule, stranger, of)
@@ -107,34 +108,41 @@ export const onlyKnown = (given: object, known: Known, of: string): Effect.Effec
 /** A default stands in for what was left out alone: null is a value like any other, and a wrong one. */
 export const or = <A>(value: A | undefined, otherwise: A): A => value === undefined ? otherwise : value
 
-const whole = (limit: string, value: unknown, min: number, max: number): Effect.Effect<number, InvalidLimits> =>
-  Effect.fromResult(Limit.count(system, limit, value, { min, max }))
-
-const time = (limit: string, value: Duration.Input, maxMillis: number): Effect.Effect<number, InvalidLimits> =>
-  Effect.fromResult(Limit.duration(system, limit, value, maxMillis))
+const time = (
+  limit: string,
+  value: Duration.Input,
+  maxMillis: number,
+  of: string = system,
+): Effect.Effect<number, InvalidLimits> => Effect.fromResult(Limit.duration(of, limit, value, maxMillis))
 
 /** Checks the limits alone; the first rule that one breaks is the error. */
-const limitsOf = (given: ProviderLimits): Effect.Effect<Complete, InvalidLimits> =>
+const limitsOf = (given: ProviderLimits, of: string = system): Effect.Effect<Complete, InvalidLimits> =>
   Effect.gen(function* () {
+    const whole = (limit: string, value: unknown, min: number, max: number) =>
+      Effect.fromResult(Limit.count(of, limit, value, { min, max }))
+    const inTime = (limit: string, value: Duration.Input, maxMillis: number) => time(limit, value, maxMillis, of)
     const concurrency = yield* whole("concurrency", or(given.concurrency, 16), 1, 4_096)
     const fewer = { reserved: Math.min(2, concurrency - 1), tenant: Math.min(4, concurrency) }
-    const maxBackoffMillis = yield* time("maxBackoff", or(given.maxBackoff, "30 seconds"), 5 * minute)
+    const maxBackoffMillis = yield* inTime("maxBackoff", or(given.maxBackoff, "30 seconds"), 5 * minute)
     const initial = or<Duration.Input>(given.initialBackoff, Math.min(100, maxBackoffMillis))
     return {
       concurrency,
       reservedControl: yield* whole("reservedControl", or(given.reservedControl, fewer.reserved), 0, concurrency - 1),
       tenantConcurrency: yield* whole("tenantConcurrency", or(given.tenantConcurrency, fewer.tenant), 1, concurrency),
       failureThreshold: yield* whole("failureThreshold", or(given.failureThreshold, 5), 1, 1_000),
-      recoveryMillis: yield* time("recoveryAfter", or(given.recoveryAfter, "30 seconds"), 60 * minute),
-      maxElapsedMillis: yield* time("maxElapsed", or(given.maxElapsed, "30 seconds"), 10 * minute),
-      initialBackoffMillis: yield* time("initialBackoff", initial, maxBackoffMillis),
+      recoveryMillis: yield* inTime("recoveryAfter", or(given.recoveryAfter, "30 seconds"), 60 * minute),
+      maxElapsedMillis: yield* inTime("maxElapsed", or(given.maxElapsed, "30 seconds"), 10 * minute),
+      initialBackoffMillis: yield* inTime("initialBackoff", initial, maxBackoffMillis),
       maxBackoffMillis,
     }
   })
 
 /** The limits of a breaker alone, checked. */
 export const decodeBreaker = (options: BreakerLimits): Effect.Effect<Complete, InvalidLimits> =>
-  Effect.andThen(onlyKnown(options, breakerNames, "CircuitBreaker"), limitsOf(options))
+  Effect.andThen(
+    onlyKnown(options, breakerNames, "CircuitBreaker"),
+    Effect.suspend(() => limitsOf(options, "CircuitBreaker")),
+  )
 
 /** Checks all options. */
 export const decode = (options: Options): Effect.Effect<Settings, InvalidLimits> =>

@@ -5,6 +5,7 @@
  */
 import * as Duration from "effect/Duration"
 import * as Result from "effect/Result"
+import { millisOf } from "./Deadline.ts"
 import { InvalidLimits, InvalidRequest } from "./Refusal.ts"
 
 /** The most of anything that is counted: 2^20. */
@@ -42,8 +43,8 @@ export const duration = (
   maxMillis: number,
 ): Result.Result<number, InvalidLimits> => {
   const decoded = Duration.fromInput(value)
-  // Effect decodes NaN as zero.
-  const isDuration = !Number.isNaN(value) && decoded._tag === "Some"
+  // Effect decodes NaN as zero, in a part of an object too.
+  const isDuration = !Number.isNaN(millisOf(value)) && decoded._tag === "Some"
   const millis = isDuration ? Duration.toMillis(decoded.value) : NaN
   if (millis > 0 && millis <= maxMillis) return Result.succeed(millis)
   const rule = `a duration above zero and at most ${Duration.format(Duration.millis(maxMillis))}`

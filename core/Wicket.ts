@@ -182,7 +182,7 @@ export class Wicket {
     return this.calls.start(lease, work, restore, {
       judge,
       startedNanos: lease.entry!.pass.probe ? this.gate.circuit.probedNanos : this.now(),
-      maxNanos: this.#limits.maxElapsedMillis * 1e6,
+      maxNanos: Math.round(this.#limits.maxElapsedMillis * 1e6),
     })
   }
 
@@ -280,6 +280,6 @@ const disown = (told: unknown): void => {
 
 const circuitRules = (limits: Complete): Pick<GateRules, "failureThreshold" | "recoveryNanos" | "probeNanos"> => ({
   failureThreshold: limits.failureThreshold,
-  recoveryNanos: limits.recoveryMillis * 1e6,
-  probeNanos: limits.maxElapsedMillis * 1e6,
+  recoveryNanos: Math.round(limits.recoveryMillis * 1e6),
+  probeNanos: Math.round(limits.maxElapsedMillis * 1e6),
 })

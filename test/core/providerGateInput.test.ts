@@ -1,5 +1,6 @@
 /** The door of a gate: options, asks and lower limits that break a rule are refused and change nothing. */
 import { assert, describe, it } from "@effect/vitest"
+import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as CircuitBreaker from "../../core/CircuitBreaker.ts"
 import * as GateLine from "../../core/GateLine.ts"
@@ -11,7 +12,10 @@ import * as Books from "../support/GateBooks.ts"
 
 const refusedOptions = (options: object) => Effect.orDie(Effect.flip(ProviderGate.make(options as Options)))
 const noCount: ReadonlyArray<unknown> = [-1, 0.5, NaN, Infinity, 2 ** 53, "1", 1n, true, [], {}, null]
-const noTime: ReadonlyArray<unknown> = [0, -1, NaN, Infinity, "soon", "", {}, true, null, "0 millis"]
+const noTime: ReadonlyArray<unknown> = [0, -1, NaN, Infinity, "soon", "", {}, true, null, "0 millis", {
+  seconds: 1,
+  minutes: NaN,
+}]
 
 describe("options", () => {
   const counts: ReadonlyArray<readonly [keyof Options, number, number]> = [
@@ -48,6 +52,24 @@ describe("options", () => {
         yield* ProviderGate.make({ [limit]: "1 nano" } as Options)
       }))
   }
+
+  it.effect("PG-36: a recovery is a whole number of nanoseconds, and none is left over", () =>
+    Effect.gen(function* () {
+      for (const nanos of [1_002_992, 1_005_983, 1_100_000, 1_234_567_891]) {
+        const recoveryAfter = Duration.nanos(BigInt(nanos))
+        const gate = yield* ProviderGate.make({ failureThreshold: 1, recoveryAfter })
+        const breaker = yield* CircuitBreaker.make({ failureThreshold: 1, recoveryAfter })
+        yield* Effect.exit(gate.run({ tenant: "a" }, Effect.fail("broken")))
+        yield* Effect.exit(breaker.run(Effect.fail("broken")))
+        for (const call of [gate.run({ tenant: "a" }, Effect.void), breaker.run(Effect.void)]) {
+          const refused = yield* Effect.flip(call)
+          assert.strictEqual(refused._tag, "CircuitOpen")
+          if (refused._tag === "CircuitOpen") {
+            assert.strictEqual(Duration.toNanosUnsafe(refused.retryAfter), BigInt(nanos))
+          }
+        }
+      }
+    }))
 
   it.effect("PG-45: have the names, words and functions that there are; null is a wrong value, not a missing one", () =>
     Effect.gen(function* () {
@@ -106,6 +128,18 @@ describe("options", () => {
       const gates = (options: object) => flip(ProviderGates.make(options))
       const cases: ReadonlyArray<readonly [Effect.Effect<unknown>, object]> = [
         [breaker({ concurrency: 1 }), { system: "CircuitBreaker", limit: "options", value: "concurrency" }],
+        [breaker({ failureThreshold: 0 }), { system: "CircuitBreaker", limit: "failureThreshold", value: 0 }],
+        [breaker({ maxElapsed: 0 }), { system: "CircuitBreaker", limit: "maxElapsed" }],
+        ...[null, undefined, 5].flatMap((none) =>
+          [ProviderGate.make, CircuitBreaker.make, ProviderGates.make].map((make) =>
+            [
+              flip(Effect.suspend((): Effect.Effect<unknown, unknown> => make(none as never))),
+              { _tag: "InvalidLimits", limit: "options", value: none },
+            ] as const
+          )
+        ),
+        [flip(GateLine.make(gate, null as never)), { system: "GateLine", limit: "options", value: null }],
+        [flip(gate.lower(null as never)), { system: "ProviderGate", limit: "options", value: null }],
         [breaker({ failureThreshold: null }), { limit: "failureThreshold", value: null }],
         [breaker({ recoveryAfter: "2 hours" }), { limit: "recoveryAfter" }],
         [line({ maxQueue: 1 }), { system: "GateLine", limit: "options", value: "maxQueue" }],
