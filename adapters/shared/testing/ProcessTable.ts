@@ -21,7 +21,13 @@ const states =
   ("- ESTABLISHED SYN_SENT SYN_RECV FIN_WAIT1 FIN_WAIT2 TIME_WAIT CLOSE CLOSE_WAIT LAST_ACK LISTEN CLOSING")
     .split(" ")
 
-/** TCP and UDP alone: Deno opens a pair of unix sockets for itself when it first needs them. */
+/** The port of name servers. */
+const domain = 53
+
+/**
+ * TCP and UDP alone: Deno opens a pair of unix sockets for itself when it first needs them. Lookups of names are left out:
+ * they are the runtime's own, such as Deno's when it asks for a newer version of itself.
+ */
 export const openSockets = (): ReadonlyMap<string, OpenSocket> => {
   const known = new Map<string, OpenSocket>()
   for (const protocol of ["tcp", "tcp6", "udp", "udp6"]) {
@@ -29,6 +35,7 @@ export const openSockets = (): ReadonlyMap<string, OpenSocket> => {
       const [, local = "", remote = "", state = "", , , , , , inode = ""] = line.trim().split(/\s+/)
       if (inode === "") continue
       const port = (address: string): number => parseInt(address.slice(address.lastIndexOf(":") + 1), 16)
+      if (protocol.startsWith("udp") && port(remote) === domain) continue
       const named = states[parseInt(state, 16)] ?? state
       known.set(inode, { inode, protocol, localPort: port(local), remotePort: port(remote), state: named })
     }
