@@ -13,7 +13,8 @@ import { invalid } from "./HttpRules.ts"
 
 const noEvents: ReadonlyArray<Event> = Object.freeze([])
 const noFields: Fields = Object.freeze([])
-const noOutput: Array<Uint8Array> = []
+/** Shared by all connections, so that nobody may add to it. */
+const noOutput = Object.freeze([]) as ReadonlyArray<Uint8Array> as Array<Uint8Array>
 
 export class Http1Connection implements EngineConnection {
   readonly #reader: ResponseReader

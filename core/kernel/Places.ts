@@ -51,15 +51,10 @@ export class Places {
     if (head !== undefined) this.enter(group)
   }
 
-  /** Counts a grant against the heads that it passes. Those with units set aside may be short of another account by it. */
+  /** Counts a grant against the heads that it passes. */
   noteGrant(group: Group, accounts: ReadonlyArray<Account<Group>>): void {
-    for (let i = 0; i < accounts.length; i++) {
-      const account = accounts[i]!
-      if (account.parked === 0) continue
-      this.parking.noteGrant(account, group)
-      if (account.setAside > 0) this.open(account)
-    }
-    if (this.total.parked > 0) this.parking.noteGrant(this.total, group)
+    for (let i = 0; i < accounts.length; i++) this.parking.noteGrant(accounts[i]!, group)
+    this.parking.noteGrant(this.total, group)
     if (group.holds !== undefined) Holds.release(group, charged)
     this.parking.recover(group)
     this.rotation.spend(group)

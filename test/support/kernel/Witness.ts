@@ -626,11 +626,12 @@ export class Witness {
     for (const { account } of keys.tenants.values()) accounts.push(account)
     for (const { account } of keys.providers.values()) accounts.push(account)
     for (const { account } of keys.pairs()) if (account !== undefined) accounts.push(account)
-    for (const { guarded, name, opened, parked, promised, queues, setAside } of accounts) {
+    for (const { guarded, name, opened, parked, promised, queues, setAside, watchers } of accounts) {
       same(promised, undefined, `AD-14: units promised on ${name} while nobody waits`)
       same(parked, 0, `AD-13: groups parked on ${name} while nobody waits`)
       same(setAside, 0, `AD-14: heads with units set aside on ${name} while nobody waits`)
       same(guarded, undefined, `AD-14: units guarded on ${name} while nobody waits`)
+      same(watchers?.size ?? 0, 0, `AD-14: heads looked at when ${name} runs short while nobody waits`)
       same(opened, false, `AD-13: ${name} still to be looked at while nobody waits`)
       for (const queue of queues ?? []) same(queue?.size ?? 0, 0, `AD-13: groups in a queue of ${name}`)
     }
