@@ -52,6 +52,17 @@ const working = Effect.callback<Worker>((resume) => {
 })
 const ended = (worker: Worker) => Effect.promise(() => worker.terminate())
 
+/** A server that answers every request. */
+const options = {
+  host: "127.0.0.1",
+  port: 0,
+  maxHeaderBytes: 8_192,
+  maxConnections: 16,
+  headerTimeoutMillis: 5_000,
+  keepAliveMillis: 5_000,
+  handler: () => Promise.resolve(new Response("answer")),
+}
+
 /** Elsewhere there is no table to read, and each of these says so. */
 const onLinux = (what: string, tests: () => void): void => {
   if (existsSync("/proc/self/task")) return void describe(what, tests)
@@ -118,15 +129,6 @@ onLinux("sockets", () => {
 
   it("of a server of this library are gone once its scope has closed, though clients are still there", async () => {
     const { serve } = { node: NodeServe, deno: DenoServe, bun: BunServe }[Example.runtime]
-    const options = {
-      host: "127.0.0.1",
-      port: 0,
-      maxHeaderBytes: 8_192,
-      maxConnections: 16,
-      headerTimeoutMillis: 5_000,
-      keepAliveMillis: 5_000,
-      handler: () => Promise.resolve(new Response("answer")),
-    }
     const visits = Effect.flatMap(serve(options), ({ port }) =>
       Effect.promise(async () => {
         const idle = await Wire.connect(port)
@@ -298,15 +300,6 @@ onLinux("a sweep on the live scheduler", () => {
 
   it("finds nothing left of a server of this library, interrupted while it begins, serves and ends", async () => {
     const { serve } = { node: NodeServe, deno: DenoServe, bun: BunServe }[Example.runtime]
-    const options = {
-      host: "127.0.0.1",
-      port: 0,
-      maxHeaderBytes: 8_192,
-      maxConnections: 16,
-      headerTimeoutMillis: 5_000,
-      keepAliveMillis: 5_000,
-      handler: () => Promise.resolve(new Response("answer")),
-    }
     const visited = Effect.scoped(
       Effect.flatMap(
         serve(options),

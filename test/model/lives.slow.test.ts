@@ -8,23 +8,13 @@ import { Keys } from "../../core/kernel/Keys.ts"
 import * as Ledger from "../../core/kernel/Ledger.ts"
 import type { Class } from "../../core/kernel/Ledger.ts"
 import { Line } from "../../core/kernel/Line.ts"
-
-/** Mulberry32: small, seeded, good enough to choose by. */
-const chance = (seed: number) => {
-  let state = seed
-  const next = (): number => {
-    state = (state + 0x6d2b79f5) | 0
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state)
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
-  }
-  const upTo = (most: number): number => Math.floor(next() * (most + 1))
-  const pick = <A>(items: ReadonlyArray<A>): A => items[upTo(items.length - 1)]!
-  return { next, upTo, pick, likely: (odds: number): boolean => next() < odds }
-}
+import { Chance } from "./Chance.ts"
 
 const live = (seed: number, steps: number): void => {
-  const { likely, pick, upTo } = chance(seed)
+  const chance = new Chance(seed)
+  const upTo = (most: number): number => chance.whole(0, most)
+  const likely = (odds: number): boolean => chance.yes(odds)
+  const pick = <A>(items: ReadonlyArray<A>): A => chance.pick(items)
   const maxRunning = 1 + upTo(likely(0.5) ? 39 : 9)
   const cap = (name: Ledger.AccountName) =>
     new Ledger.Cap(name, likely(0.5) ? Ledger.unlimited : 1 + upTo(maxRunning - 1))
