@@ -4,7 +4,7 @@
  * It stands on the kernel's line and charges the gate's own places: higher priorities first, turns between tenants,
  * ageing at half of the time. While somebody waits the gate itself answers `Saturated`, except to the line. An open
  * circuit is never waited out: who asks, or waits when it opens, gets `CircuitOpen`. What a gate lends goes to those in
- * line as well. It owns those who wait, no permit.
+ * line as well. It owns those who wait, no permit, and leaves the gate once the scope it was made in closes.
  */
 import type * as Context from "effect/Context"
 import type * as Duration from "effect/Duration"
@@ -38,7 +38,7 @@ export interface Options {
   readonly maxWait?: Duration.Input | undefined
 }
 
-export type Refusal = CircuitOpen | Refused.QueueFull | Refused.WaitExpired | InvalidRequest
+export type Refusal = CircuitOpen | Refused.Closed | Refused.QueueFull | Refused.WaitExpired | InvalidRequest
 
 export interface GateLine {
   /** Waits for its turn and takes a place, which the scope gives back without judgement; `gate.settle` judges it. */
@@ -51,8 +51,14 @@ const system = "GateLine"
 
 const known = { maxQueued: true, maxWait: true } satisfies Record<keyof Options, true>
 
-/** The one line of a gate; a gate that has one already is refused. */
-export const make = (gate: ProviderGate, options: Options = {}): Effect.Effect<GateLine, InvalidLimits> =>
+/**
+ * The one line of a gate, for as long as the scope is open; a gate that has one is refused. Once the scope closes, those who
+ * wait and those who ask get `Closed`, permits stay with those who have them, and the gate answers as one without a line.
+ */
+export const make = (
+  gate: ProviderGate,
+  options: Options = {},
+): Effect.Effect<GateLine, InvalidLimits, Scope.Scope> =>
   Effect.gen(function* () {
     yield* onlyKnown(options, known, system)
     const maxQueued = yield* Effect.fromResult(
@@ -61,14 +67,15 @@ export const make = (gate: ProviderGate, options: Options = {}): Effect.Effect<G
     const maxWait = yield* Effect.fromResult(
       Limit.duration(system, "maxWait", or(options.maxWait, "5 seconds"), 60_000),
     )
-    return yield* Effect.withFiber((fiber) => {
+    const attached = Effect.withFiber((fiber) => {
       const wicket = wicketOf(gate)
       if (wicket !== undefined && wicket.line === undefined) {
-        return Effect.succeed(service(new Queue(wicket, maxQueued, maxWait * 1e6, fiber)))
+        return Effect.succeed(new Queue(wicket, maxQueued, maxWait * 1e6, fiber))
       }
       const rule = "a gate of this library without a line"
       return Effect.fail(new InvalidLimits({ system, limit: "gate", rule, value: gate }))
     })
+    return service(yield* Effect.acquireRelease(attached, (queue) => Effect.sync(() => queue.close())))
   })
 
 const service = (queue: Queue): GateLine => ({
@@ -96,6 +103,7 @@ class Queue implements Observer {
   readonly #standings = new WeakMap<Ticket, Standing>()
   /** Tenants with a control call in line that may come to be lent a place. */
   readonly #borrowers = new Set<Pair>()
+  #closedNanos: number | undefined = undefined
 
   constructor(wicket: Wicket, maxQueued: number, maxWaitNanos: number, fiber: Fiber.Fiber<unknown, unknown>) {
     this.#wicket = wicket
@@ -137,6 +145,7 @@ class Queue implements Observer {
     const wicket = this.#wicket
     const asked = wicket.asked(ask)
     if (asked instanceof InvalidRequest) return Effect.fail(asked)
+    if (this.#closedNanos !== undefined) return Effect.fail(this.#closed())
     const shut = wicket.peek()
     if (shut !== undefined) return Effect.fail(wicket.turnedAway(shut))
     const now = wicket.now()
@@ -152,15 +161,16 @@ class Queue implements Observer {
     ticket.byDeadline = due < patience
     ticket.dueNanos = Math.min(due, patience)
     ticket.body = Effect.sync(() => permitOf(wicket, standing.entry!, scope))
-    return this.#stand(ticket, standing, now)
+    return this.#stand(ticket, standing, now, asked.pair !== undefined)
   }
 
-  #stand(ticket: Ticket, standing: Standing, now: number): Effect.Effect<GatePermit, Refusal> {
+  #stand(ticket: Ticket, standing: Standing, now: number, known: boolean): Effect.Effect<GatePermit, Refusal> {
     standing.ticket = ticket
     this.#standings.set(ticket, standing)
     const verdict = this.#line.ask(ticket, now, true)
     if (ticket.state === LeaseState.Held) this.#adopt(ticket)
-    else if (ticket.arrival === 1) this.#borrowers.add(ticket.pair)
+    else if (verdict === undefined) this.#mayBorrow(ticket)
+    else if (!known) this.#wicket.gate.keys.unmake(ticket.pair)
     // Refused or not, it has made way for those whose time was over.
     this.tell()
     if (verdict?.kind === "full") return Effect.fail(fromVerdict(verdict, 1))
@@ -183,6 +193,10 @@ class Queue implements Observer {
     this.tell()
   }
 
+  #mayBorrow({ arrival, pair }: Ticket): void {
+    if (arrival === 1) this.#borrowers.add(pair)
+  }
+
   /** A ticket has left the line. */
   #forget({ arrival, pair }: Ticket): void {
     if (arrival === 1 && pair.groups[1]?.head === undefined) this.#borrowers.delete(pair)
@@ -194,6 +208,15 @@ class Queue implements Observer {
     if (pair === undefined) this.#line.expire(now)
     else this.#line.freed(pair, arrival, now)
     this.#lend(pair, now)
+  }
+
+  /** The line leaves its gate, and those who wait are told. */
+  close(): void {
+    const now = this.#wicket.now()
+    this.#closedNanos = now
+    this.#wicket.line = undefined
+    this.#line.refuseAll(now)
+    this.tell()
   }
 
   opened(): void {
@@ -259,6 +282,7 @@ class Queue implements Observer {
       case LeaseState.Expired:
         return Effect.fail(this.#expired(ticket, ticket.sinceNanos, now, ticket.byDeadline ? "deadline" : "maxWait"))
       case LeaseState.Refused:
+        if (this.#closedNanos !== undefined) return Effect.fail(this.#closed())
         // It was open when it refused those in line, whatever has become of it since.
         return Effect.fail(
           this.#wicket.turnedAway(this.#wicket.peek() ?? circuitOpen({ retryNanos: 0, probing: false })),
@@ -275,6 +299,11 @@ class Queue implements Observer {
     if (answer === undefined) return
     if (ticket.resume === undefined) ticket.answer = answer
     else ticket.resume(answer)
+  }
+
+  #closed(): Refused.Closed {
+    const since = Deadline.nanos(this.#wicket.now() - this.#closedNanos!)
+    return new Refused.Closed({ state: "closed", since })
   }
 
   #tooOld({ arrival, pair }: Asked): Refused.WaitExpired {

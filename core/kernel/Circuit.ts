@@ -9,7 +9,7 @@ export interface CircuitRules {
   readonly failureThreshold: number
   /** How long it stays open before a probe may pass. */
   readonly recoveryNanos: number
-  /** How long a probe may stay unsettled. */
+  /** How long a probe may stay unsettled; one that is out keeps what it started with. */
   readonly probeNanos: number
   /** Whether outcomes of an older generation count, as they do in breakers that know no generations. */
   readonly applyStale: boolean
@@ -39,8 +39,9 @@ export class Circuit {
   #openedNanos = 0
   /** The pass that has the mark. While it is closed one may be left, if outcomes of an older generation count. */
   #probe: Pass | undefined = undefined
-  /** When the last probe passed. */
+  /** When the last probe passed, and how long it may stay unsettled. */
   probedNanos = 0
+  #leaseNanos = 0
 
   constructor(rules: CircuitRules) {
     this.rules = rules
@@ -54,7 +55,7 @@ export class Circuit {
   /** Undefined where a call could pass at `now`; it changes nothing. */
   shut(now: number): Shut | undefined {
     if (this.isClosed) return undefined
-    const probing = this.#probe !== undefined && elapsed(this.probedNanos, now) < this.rules.probeNanos
+    const probing = this.#probe !== undefined && elapsed(this.probedNanos, now) < this.#leaseNanos
     const retryNanos = this.retryNanos(now)
     return probing || retryNanos > 0 ? { retryNanos, probing } : undefined
   }
@@ -70,6 +71,7 @@ export class Circuit {
     // The probe before, if one is out, has outlived its lease: whatever it tells later is of an older generation.
     if (this.#probe !== undefined) this.generation++
     this.probedNanos = now
+    this.#leaseNanos = this.rules.probeNanos
     return this.#probe = { generation: this.generation, probe: true }
   }
 

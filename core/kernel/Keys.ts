@@ -111,6 +111,11 @@ export class Keys {
     }
   }
 
+  /** Forgets a record that {@link make} made for an ask that was then refused, unless it has gone or is in use. */
+  unmake(pair: Pair): void {
+    if (pair.uses === 0 && pair.list !== undefined) this.#forget(pair)
+  }
+
   #forget(pair: Pair): void {
     this.#resting.remove(pair)
     this.#records--

@@ -184,7 +184,7 @@ describe("the extra place of a tenant's control calls", () => {
 
   it("PG-35 PG-46: keeps no tenant whose control calls have left the line", async () => {
     const gate = Effect.runSync(ProviderGate.make({ ...lending, tenantConcurrency: 4 }))
-    const line = Effect.runSync(GateLine.make(gate))
+    const line = Effect.runSync(Scope.provide(GateLine.make(gate), Scope.makeUnsafe()))
     const { tenants } = wicketOf(gate)!.gate.keys
     const seen: Array<WeakRef<object>> = []
     await Effect.runPromise(Effect.scoped(Effect.gen(function* () {

@@ -174,10 +174,9 @@ describe("a line", () => {
     clock.sleep = () => Effect.never
     const run = <A, E>(effect: Effect.Effect<A, E>) => Effect.runFork(Effect.provideService(effect, Clock.Clock, clock))
     const gate = Effect.runSync(Effect.provideService(ProviderGate.make(one), Clock.Clock, clock))
-    const queue = Effect.runSync(
-      Effect.provideService(GateLine.make(gate, { maxQueued: 1, maxWait: 10 }), Clock.Clock, clock),
-    )
     const scope = Scope.makeUnsafe()
+    const made = Scope.provide(GateLine.make(gate, { maxQueued: 1, maxWait: 10 }), scope)
+    const queue = Effect.runSync(Effect.provideService(made, Clock.Clock, clock))
     run(Scope.provide(queue.enter({ tenant: "h" }), scope))
     const first = run(Effect.scoped(queue.enter({ tenant: "a" })))
     clock.advance(10)
@@ -244,6 +243,55 @@ describe("a line", () => {
         assert.deepInclude(yield* Effect.flip(GateLine.make(each as Gate)), { _tag: "InvalidLimits", limit: "gate" })
       }
     }))
+
+  it.effect("PG-7: a refusal for want of room in it leaves no record of its tenant", () =>
+    Effect.gen(function* () {
+      const { enter, gate, queue, visit } = yield* staged(one, { maxQueued: 1 })
+      const { keys } = wicketOf(gate)!.gate
+      const permit = yield* enter("h")
+      yield* started(visit("a"))
+      const before = keys.idle
+      for (let i = 0; i < 10; i++) {
+        assert.deepInclude(yield* Effect.flip(enter(`b${i}`, "control")), { _tag: "QueueFull" })
+        assert.deepInclude(yield* Effect.flip(enter("a")), { _tag: "QueueFull" })
+      }
+      assert.deepStrictEqual([...keys.tenants.keys()], ["h", "a"])
+      assert.strictEqual(keys.idle, before)
+      yield* gate.settle(permit, "success")
+      yield* empty(gate, queue, 1)
+    }).pipe(Effect.scoped))
+
+  it.effect("PG-46: leaves its gate with its scope; who waits is told, who is in stays, and another line may come", () =>
+    Effect.gen(function* () {
+      const gate = yield* ProviderGate.make({ ...one, concurrency: 2, reservedControl: 0 })
+      const scope = yield* Scope.make()
+      const line = yield* Scope.provide(GateLine.make(gate), scope)
+      const held = yield* line.enter({ tenant: "h" })
+      yield* line.enter({ tenant: "i", priority: "control" })
+      const waiters = yield* Effect.forEach(
+        ["a", "b", "control"],
+        (tenant) => started(Effect.flip(line.enter({ tenant, priority: tenant === "control" ? "control" : "normal" }))),
+      )
+      assert.strictEqual(yield* line.waiting, 3)
+      yield* Scope.close(scope, Exit.void)
+      for (const waiter of waiters) {
+        assert.deepInclude(yield* Fiber.join(waiter), { _tag: "Closed", state: "closed", since: Duration.zero })
+      }
+      yield* TestClock.adjust("2 seconds")
+      const since = Deadline.nanos(2e9)
+      assert.deepInclude(yield* Effect.flip(line.enter({ tenant: "a" })), { _tag: "Closed", since })
+      assert.deepInclude(yield* Books.balanced(gate), { held: 2 })
+      yield* gate.settle(held, "success")
+      // Nobody waits in front of it any more, and the next line is one of its own.
+      yield* Effect.scoped(gate.tryEnter({ tenant: "a" }))
+      const next = yield* GateLine.make(gate)
+      yield* next.enter({ tenant: "a" })
+      const waiter = yield* started(Effect.scoped(next.enter({ tenant: "b" })))
+      assert.strictEqual(yield* next.waiting, 1)
+      yield* TestClock.adjust("5 seconds")
+      assert.include(String(waiter.pollUnsafe()), "WaitExpired")
+      assert.deepInclude(yield* Books.balanced(gate), { held: 2 })
+    }).pipe(Effect.scoped))
 
   it.effect("PG-46 PG-51: lets in those whom a lower reserve makes room for", () =>
     Effect.gen(function* () {

@@ -12,13 +12,13 @@ import * as Books from "../support/GateBooks.ts"
 const ask = { tenant: "a" } as const
 const options = { concurrency: 4, reservedControl: 0, tenantConcurrency: 4 }
 
-/** A verb that is over by its own: as a program in a scope that lives on. */
-type Verb = (gate: ProviderGate.ProviderGate) => Effect.Effect<unknown, unknown, Scope.Scope>
+/** A verb that is over by its own: as a program in a scope that lives on. What it stands on lives in another, its home. */
+type Verb = (gate: ProviderGate.ProviderGate, home: Scope.Scope) => Effect.Effect<unknown, unknown, Scope.Scope>
 const verbs: Readonly<Record<string, Verb>> = {
   "tryEnter and settle": (gate) => Effect.flatMap(gate.tryEnter(ask), (permit) => gate.settle(permit, "success")),
-  "a line's enter and settle": (gate) =>
+  "a line's enter and settle": (gate, home) =>
     Effect.flatMap(
-      GateLine.make(gate),
+      Scope.provide(GateLine.make(gate), home),
       (line) => Effect.flatMap(line.enter(ask), (permit) => gate.settle(permit, "success")),
     ),
   "a tryEnter that is refused": (gate) => Effect.exit(gate.tryEnter({ tenant: "" })),
@@ -35,7 +35,7 @@ describe("a lease", () => {
       Effect.gen(function* () {
         const gate = yield* ProviderGate.make(options)
         const scope = yield* Scope.make()
-        yield* Scope.provide(verb(gate), scope)
+        yield* Scope.provide(verb(gate, yield* Effect.scope), scope)
         assert.strictEqual(scope.state._tag, "Empty")
         yield* Books.whole(gate, 4)
       }))

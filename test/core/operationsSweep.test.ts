@@ -16,6 +16,7 @@ import * as ProviderGate from "../../core/ProviderGate.ts"
 import * as ProviderGates from "../../core/ProviderGates.ts"
 import * as Sweep from "../../core/testing/Sweep.ts"
 import { World } from "../../core/testing/World.ts"
+import { wicketOf } from "../../core/Wicket.ts"
 import * as Books from "../support/Books.ts"
 import * as GateBooks from "../support/GateBooks.ts"
 
@@ -233,4 +234,15 @@ describe("what is made, interrupted at each step, leaves nothing", () => {
       assert.deepStrictEqual(endings.maker, ["Completed", "Interrupted"])
     })
   }
+
+  it("PG-46: a gate keeps no line whose making was interrupted", () => {
+    const { steps } = Effect.runSync(
+      Sweep.on(gateOf).sweep({
+        fibers: (gate) => ({ maker: Sweep.amid(used(GateLine.make(gate))) }),
+        disturb: "maker",
+        oracle: (gate) => Effect.sync(() => assert.isUndefined(wicketOf(gate)!.line)),
+      }),
+    )
+    assert.isAbove(steps, 2)
+  })
 })

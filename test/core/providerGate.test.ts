@@ -298,6 +298,24 @@ describe("the circuit", () => {
       yield* Books.whole(gate, 4)
     }).pipe(Effect.scoped))
 
+  it.effect("PG-51 PG-54: a probe that is out keeps the lease it started with when the limit is lowered", () =>
+    Effect.gen(function* () {
+      const gate = yield* opened({ concurrency: 4, tenantConcurrency: 4 })
+      yield* TestClock.adjust("10 seconds")
+      const probe = yield* gate.tryEnter(ask("a"))
+      yield* gate.lower({ maxElapsed: "1 second" })
+      yield* TestClock.adjust("29 seconds")
+      assert.deepInclude(yield* refused(gate, "a", "emergency"), { probing: true })
+      yield* gate.settle(probe, "failure")
+      assert.deepInclude(yield* gate.snapshot, { stale: 0, circuit: { state: "open", retryAfter: seconds(10) } })
+      yield* TestClock.adjust("10 seconds")
+      // The next one starts with the new.
+      yield* gate.tryEnter(ask("a"))
+      yield* TestClock.adjust("1 second")
+      yield* gate.settle(yield* gate.tryEnter(ask("a")), "success")
+      assert.deepInclude(yield* gate.snapshot, { stale: 0, circuit: { state: "closed", failures: 0 } })
+    }).pipe(Effect.scoped))
+
   it.effect("PG-32: closes after one probe, given a provider that is well", () =>
     Effect.gen(function* () {
       const gate = yield* opened()

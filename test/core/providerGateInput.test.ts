@@ -124,7 +124,7 @@ describe("options", () => {
       const gate = yield* ProviderGate.make({})
       const flip = (effect: Effect.Effect<unknown, unknown>) => Effect.orDie(Effect.flip(effect))
       const breaker = (options: object) => flip(CircuitBreaker.make(options))
-      const line = (options: object) => flip(GateLine.make(gate, options))
+      const line = (options: object) => flip(Effect.scoped(GateLine.make(gate, options)))
       const gates = (options: object) => flip(ProviderGates.make(options))
       const cases: ReadonlyArray<readonly [Effect.Effect<unknown>, object]> = [
         [breaker({ concurrency: 1 }), { system: "CircuitBreaker", limit: "options", value: "concurrency" }],
@@ -138,7 +138,7 @@ describe("options", () => {
             ] as const
           )
         ),
-        [flip(GateLine.make(gate, null as never)), { system: "GateLine", limit: "options", value: null }],
+        [line(null as never), { system: "GateLine", limit: "options", value: null }],
         [flip(gate.lower(null as never)), { system: "ProviderGate", limit: "options", value: null }],
         [breaker({ failureThreshold: null }), { limit: "failureThreshold", value: null }],
         [breaker({ recoveryAfter: "2 hours" }), { limit: "recoveryAfter" }],

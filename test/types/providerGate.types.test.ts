@@ -55,10 +55,14 @@ export type Laws = [
   Law<
     Equal<
       Of<ReturnType<GateLine.GateLine["enter"]>>,
-      [Permit, Refused.CircuitOpen | Admitted.QueueFull | Admitted.WaitExpired | InvalidRequest, Scope.Scope]
+      [
+        Permit,
+        Refused.CircuitOpen | Admitted.Closed | Admitted.QueueFull | Admitted.WaitExpired | InvalidRequest,
+        Scope.Scope,
+      ]
     >
   >,
-  Law<Equal<Of<ReturnType<typeof GateLine.make>>, [GateLine.GateLine, InvalidLimits, never]>>,
+  Law<Equal<Of<ReturnType<typeof GateLine.make>>, [GateLine.GateLine, InvalidLimits, Scope.Scope]>>,
   Law<Equal<keyof GateLine.GateLine, "enter" | "waiting">>,
   Law<
     Equal<
