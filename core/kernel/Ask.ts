@@ -141,6 +141,9 @@ export class Turn implements Node<Turn> {
   }
 }
 
+/** As long from the start as it will be: an array that grows leaves room for 16 more, which is most of a record. */
+type ByClass<T> = [T | undefined, T | undefined, T | undefined, T | undefined]
+
 /** A tenant's use and its places in the line. */
 export class Tenant {
   readonly key: string
@@ -154,7 +157,9 @@ export class Tenant {
   queued = 0
   /** Waiting asks by class of arrival. */
   readonly waiting: [number, number, number, number] = [0, 0, 0, 0]
-  readonly turns: Array<Turn | undefined> = []
+  /** By the class as it counts. */
+  readonly turns: ByClass<Turn> = [undefined, undefined, undefined, undefined]
+
   constructor(key: string, weight: number, account: Account<Group>) {
     this.key = key
     this.weight = weight
@@ -165,16 +170,20 @@ export class Tenant {
 export class Provider {
   readonly key: string
   readonly account: Account<Group>
+  /** Its account alone, as emergencies are charged. */
+  readonly accounts: Accounts
   /** Records of pairs that name it. */
   pairs = 0
   pairsInUse = 0
   constructor(key: string, account: Account<Group>) {
     this.key = key
     this.account = account
+    this.accounts = [account]
   }
 }
 
 type Accounts = ReadonlyArray<Account<Group>>
+const none: Accounts = []
 
 export class Pair implements Node<Pair> {
   readonly tenant: Tenant
@@ -185,7 +194,7 @@ export class Pair implements Node<Pair> {
   /** The same for emergencies, which are charged to the provider alone. */
   readonly emergencyAccounts: Accounts
   /** Waiting asks, by class of arrival. */
-  readonly groups: Array<Group | undefined> = []
+  readonly groups: ByClass<Group> = [undefined, undefined, undefined, undefined]
   /** Charges and waiting asks. */
   uses = 0
   list: List<Pair> | undefined = undefined
@@ -196,14 +205,13 @@ export class Pair implements Node<Pair> {
     this.tenant = tenant
     this.provider = provider
     this.account = account
-    this.emergencyAccounts = present(provider?.account)
-    this.accounts = present(account, provider?.account, tenant.account)
+    this.emergencyAccounts = provider?.accounts ?? none
+    this.accounts = provider === undefined || account === undefined
+      ? [tenant.account]
+      : [account, provider.account, tenant.account]
   }
 
   accountsOf(arrival: Class): Accounts {
     return arrival === 0 ? this.emergencyAccounts : this.accounts
   }
 }
-
-const present = (...accounts: ReadonlyArray<Account<Group> | undefined>): Accounts =>
-  accounts.filter((account) => account !== undefined)

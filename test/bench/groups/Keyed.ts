@@ -31,10 +31,9 @@ type Keyed = (key: string) => Effect.Effect<unknown, unknown>
 
 // --- waiters
 
-const each = (open: OpenEffect, n: number, deadlines = false): Gather => effects(open, { tenants: n, deadlines })
 /** As many tenants as waiters. */
 type Crowds = (n: number) => Gather
-const crowds = (open: OpenEffect): Crowds => (n) => each(open, n)
+const crowds = (open: OpenEffect): Crowds => (n) => effects(open, { tenants: n })
 
 const partitioned = effectPeers["Effect PartitionedSemaphore"]!
 const floor = crowds(leaseFloor)
@@ -67,23 +66,25 @@ const waiters = async (emit: Emit): Promise<void> => {
     cost: (gather, n) => cost(gather(n), permits, n),
     subjects,
   }, emit)
+  await memory(emit)
+}
+
+/** What a waiter keeps, its fiber and, where it has one, the deadline that the fiber carries included. */
+const memory = async (emit: Emit): Promise<void> => {
   const n = 50_000
-  for (
-    const [subject, open] of [[Holdfast.name, Holdfast.open], [
-      "Effect PartitionedSemaphore",
-      partitioned,
-    ]] as const
-  ) {
-    for (
-      const deadlines of subject === Holdfast.name ? [false, true] : [false]
-    ) {
-      const name = `memory of ${number(n)} waiters of as many tenants${deadlines ? ", with deadlines" : ""}`
-      emit({
-        group: "C",
-        subject,
-        case: name,
-        bytes: Math.round(await bytes(each(open, n, deadlines), permits, n)),
-      })
+  const all = {
+    [Holdfast.name]: Holdfast.open,
+    "Effect PartitionedSemaphore": partitioned,
+    "lease floor, which looks at no deadline": leaseFloor,
+  }
+  for (const [subject, open] of Object.entries(all)) {
+    for (const tenants of [1, n]) {
+      for (const deadlines of [false, true]) {
+        const whose = tenants === 1 ? "one tenant" : "as many tenants"
+        const name = `memory of ${number(n)} waiters of ${whose}${deadlines ? ", with deadlines" : ""}`
+        const kept = await bytes(effects(open, { tenants, deadlines }), permits, n)
+        emit({ group: "C", subject, case: name, bytes: Math.round(kept) })
+      }
     }
   }
 }
