@@ -42,11 +42,19 @@ export interface Gateway {
 
 const keepAliveMillis = 5_000
 
-/** Starts both listeners. Nothing is listening if either fails. */
-export const start = (
+/** A gateway without its listeners: two handlers, to be mounted wherever requests come from. */
+export interface Mounted {
+  readonly handler: Handler.Handler
+  readonly operator: Handler.Handler
+  readonly overview: Effect.Effect<Overview.Overview>
+  readonly admission: Admission.Admission
+}
+
+/** The Admission, the gates and the handlers that stand on them. Nothing listens. */
+export const mount = (
   config: Config,
-  platform: Platform,
-): Effect.Effect<Gateway, GateCapacity | InvalidLimits | InvalidRequest | ServeFailed, Scope.Scope> =>
+  platform: Pick<Platform, "exchange">,
+): Effect.Effect<Mounted, GateCapacity | InvalidLimits | InvalidRequest, Scope.Scope> =>
   Effect.gen(function* () {
     const parts = { config, bodies: yield* Bodies.make({ idle: config.http.bodyIdle }), traffic: Traffic.make() }
     const circuits = yield* CircuitLog.make
@@ -55,25 +63,35 @@ export const start = (
     const gates = Context.get(context, ProviderGates.ProviderGates)
     const seen = { ...parts, admission, circuits, gates, upstream: Context.get(context, Upstream.Upstream) }
     const handler = yield* Effect.provide(Handler.make(parts), context)
+    return { handler, operator: Operator.make(seen), overview: Overview.take(seen), admission }
+  })
+
+/** Starts both listeners. Nothing is listening if either fails. */
+export const start = (
+  config: Config,
+  platform: Platform,
+): Effect.Effect<Gateway, GateCapacity | InvalidLimits | InvalidRequest | ServeFailed, Scope.Scope> =>
+  Effect.gen(function* () {
+    const mounted = yield* mount(config, platform)
     const common = {
       maxHeaderBytes: config.http.maxHeaderBytes,
       maxConnections: config.http.maxConnections,
       headerTimeoutMillis: Duration.toMillis(config.http.headerTimeout),
       keepAliveMillis,
     }
-    const operator = yield* platform.serve({ ...common, ...listenOf(config.operator), handler: Operator.make(seen) })
-    const gateway = yield* platform.serve({ ...common, ...listenOf(config.gateway), handler })
+    const operator = yield* platform.serve({ ...common, ...listenOf(config.operator), handler: mounted.operator })
+    const gateway = yield* platform.serve({ ...common, ...listenOf(config.gateway), handler: mounted.handler })
     return {
       url: urlOf(gateway),
       operatorUrl: urlOf(operator),
-      overview: Overview.take(seen),
-      drain: drain(config, admission, gateway),
+      overview: mounted.overview,
+      drain: drain(config, mounted.admission, gateway),
     }
   })
 
 const layer = (
   config: Config,
-  platform: Platform,
+  platform: Pick<Platform, "exchange">,
   circuits: CircuitLog.CircuitLog,
 ): Layer.Layer<
   Admission.Admission | ProviderGates.ProviderGates | Tenants.Tenants | Upstream.Upstream,

@@ -47,7 +47,7 @@ export interface Upstream {
 export const Upstream: Context.Service<Upstream, Upstream> = Context.Service("holdfast/gateway/Upstream")
 
 /** Over the platform's exchanges; a provider that the gateway serves itself is answered here. */
-export const layer = (platform: Platform): Layer.Layer<Upstream> =>
+export const layer = (platform: Pick<Platform, "exchange">): Layer.Layer<Upstream> =>
   Layer.sync(Upstream, () => {
     let open = 0
     const witness = { onOpen: () => void open++, onClose: () => void open-- }

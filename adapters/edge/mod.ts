@@ -1,0 +1,3 @@
+/** holdfast at the edge (workerd): what the platform supplies. */
+export * as Exchange from "./Exchange.ts"
+export * as FixedLength from "./FixedLength.ts"
