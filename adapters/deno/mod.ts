@@ -2,3 +2,4 @@
 export * as Exchange from "./Exchange.ts"
 export * as Latin1 from "./Latin1.ts"
 export * as Serve from "./Serve.ts"
+export * as Signals from "./Signals.ts"

@@ -15,7 +15,6 @@ import * as DemoOutage from "./DemoOutage.ts"
 import * as Flags from "./Flags.ts"
 import * as Gateway from "./Gateway.ts"
 import * as Platform from "./Platform.ts"
-import * as Signals from "./Signals.ts"
 
 const print = (line: string): Effect.Effect<void> => Effect.sync(() => void process.stdout.write(`${line}\n`))
 const complain = (line: string): Effect.Effect<void> => Effect.sync(() => void process.stderr.write(`${line}\n`))
@@ -59,7 +58,7 @@ const program = Effect.gen(function* () {
   const platform = yield* Effect.promise(Platform.current)
   const outage = flags.demo ? yield* DemoOutage.start(platform) : undefined
   const config = yield* configOf(flags, outage)
-  const signal = yield* Signals.listen
+  const signal = yield* platform.signal
   const gateway = yield* Gateway.start(config, platform)
   yield* print(`gateway ${gateway.url}`)
   yield* print(`operator ${gateway.operatorUrl}`)

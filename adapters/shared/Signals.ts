@@ -1,9 +1,12 @@
 /** The signals that ask the process to end, as effects. It owns its listeners until the scope closes. */
 import * as Clock from "effect/Clock"
 import * as Deferred from "effect/Deferred"
+import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
 import process from "node:process"
+import * as Deadline from "../../core/Deadline.ts"
+import type { InvalidRequest } from "../../core/Refusal.ts"
 
 /** What a shell reports for a process that SIGINT ended. */
 const interrupted = 130
@@ -38,3 +41,18 @@ export const listen: Effect.Effect<Effect.Effect<void>, never, Scope.Scope> = Ef
   )
   return Deferred.await(first)
 })
+
+/**
+ * Waits for the first signal, then drains by a deadline `within` from then, and answers what the drain did.
+ *
+ * ```ts
+ * const report = yield* Signals.drain(admission.drain, "10 seconds")
+ * ```
+ */
+export const drain = <A, E, R>(
+  ofNoun: (deadline: Deadline.Deadline) => Effect.Effect<A, E, R>,
+  within: Duration.Input,
+): Effect.Effect<A, E | InvalidRequest, R> =>
+  Effect.scoped(
+    Effect.flatMap(listen, (signal) => Effect.andThen(signal, Effect.flatMap(Deadline.after(within), ofNoun))),
+  )
