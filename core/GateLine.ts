@@ -5,6 +5,9 @@
  * ageing at half of the time. While somebody waits the gate itself answers `Saturated`, except to the line. An open
  * circuit is never waited out: who asks, or waits when it opens, gets `CircuitOpen`. What a gate lends goes to those in
  * line as well. It owns those who wait, no permit, and leaves the gate once the scope it was made in closes.
+ *
+ * A tenant that waits has a record, as one that holds has: of those, not of idle ones, the gate keeps what `maxQueued` allows
+ * beyond the bound of PG-35.
  */
 import type * as Context from "effect/Context"
 import type * as Duration from "effect/Duration"
@@ -117,7 +120,7 @@ class Queue implements Observer {
       context,
       ring: () => {
         this.#line.expire(wicket.now())
-        this.tell()
+        this.#tellAll()
       },
     })
     this.#transition = new Transition({
@@ -154,6 +157,7 @@ class Queue implements Observer {
     if (!(due > now)) return Effect.fail(this.#tooOld(asked))
     // Nobody is overtaken: whoever in line could have this place was given it in the step that freed it.
     if (wicket.enterFirst(standing, asked, now)) {
+      this.#tellAll()
       return Effect.succeed(permitOf(wicket, standing.entry!, scope))
     }
     const ticket = new Ticket(wicket.pairOf(asked), asked.arrival, 1)
@@ -172,7 +176,7 @@ class Queue implements Observer {
     else if (verdict === undefined) this.#mayBorrow(ticket)
     else if (!known) this.#wicket.gate.keys.unmake(ticket.pair)
     // Refused or not, it has made way for those whose time was over.
-    this.tell()
+    this.#tellAll()
     if (verdict?.kind === "full") return Effect.fail(fromVerdict(verdict, 1))
     return ticket.state === LeaseState.Released ? ticket.body as Effect.Effect<GatePermit> : awaitAnswer(ticket)
   }
@@ -190,7 +194,7 @@ class Queue implements Observer {
     if (granted) this.#lend(ticket.pair, now)
     // It may not have heard of its place yet. To one that has, this is nothing.
     shielded(this.#context, () => interruptWaiter({ ask: ticket }))
-    this.tell()
+    this.#tellAll()
   }
 
   #mayBorrow({ arrival, pair }: Ticket): void {
@@ -210,13 +214,29 @@ class Queue implements Observer {
     this.#lend(pair, now)
   }
 
-  /** The line leaves its gate, and those who wait are told. */
+  /**
+   * The line leaves its gate. Who waits is told so; who was answered before is told that, but for grants: nobody has heard
+   * of them, so their places go back in this step, and nothing of theirs is left to go by a line that is gone.
+   */
   close(): void {
     const now = this.#wicket.now()
+    const { answers } = this.#line
+    const untold: Array<Ticket> = []
+    for (let ticket = answers.take(); ticket !== undefined; ticket = answers.take()) untold.push(ticket as Ticket)
+    const granted = untold.filter(({ state }) => state === LeaseState.Granted)
+    for (const ticket of untold) {
+      if (ticket.state !== LeaseState.Granted) ticket.answer = this.#hand(ticket)
+      answers.add(ticket)
+    }
     this.#closedNanos = now
-    this.#wicket.line = undefined
     this.#line.refuseAll(now)
-    this.tell()
+    for (const ticket of granted) {
+      this.#line.giveBack(ticket, now)
+      ticket.answer = Effect.fail(this.#closed())
+    }
+    this.#line.keys.clearPlaces()
+    this.#wicket.line = undefined
+    this.#tellAll()
   }
 
   opened(): void {
@@ -226,6 +246,12 @@ class Queue implements Observer {
   tell(): void {
     this.#alarm.set(this.#line.nextDue)
     this.#transition.flush()
+  }
+
+  /** What the gate has to tell, and what the line has, of which the gate knows nothing more once it has left. */
+  #tellAll(): void {
+    this.#wicket.tell()
+    this.tell()
   }
 
   /** The place passes from the line to the gate, with the circuit's leave. */
@@ -242,8 +268,11 @@ class Queue implements Observer {
     for (const pair of this.#borrowers) {
       const ticket = pair.groups[1]?.head
       if (ticket === undefined || gate.hasExtra(pair)) this.#borrowers.delete(pair)
-      else if (gate.refusal(pair, 1, now) === undefined) this.#lendTo(ticket as Ticket, now)
-      else break
+      else if (gate.refusal(pair, 1, now) === undefined) {
+        // Back at the end once its extra place is free again: tenants take turns at what is lent.
+        this.#borrowers.delete(pair)
+        this.#lendTo(ticket as Ticket, now)
+      } else break
     }
     // It looks at all, and yet rarely: once there is a probe, nobody waits.
     if (gate.circuit.isClosed || gate.circuit.shut(now) !== undefined) return
@@ -295,10 +324,12 @@ class Queue implements Observer {
 
   #tell(ticket: Ticket): void {
     this.#forget(ticket)
-    const answer = this.#hand(ticket)
+    const answer = ticket.answer ?? this.#hand(ticket)
     if (answer === undefined) return
     if (ticket.resume === undefined) ticket.answer = answer
     else ticket.resume(answer)
+    // It may be the probe.
+    this.#wicket.tell()
   }
 
   #closed(): Refused.Closed {

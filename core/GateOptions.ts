@@ -171,16 +171,17 @@ export const decode = (options: Options): Effect.Effect<Settings, InvalidLimits>
 export const decodeLower = (current: Complete, next: ProviderLimits): Effect.Effect<Complete, InvalidLimits> =>
   Effect.gen(function* () {
     yield* onlyKnown(next, limitNames, system)
-    const concurrency = or(next.concurrency, current.concurrency)
+    const given = or(next.concurrency, current.concurrency)
+    const concurrency = yield* Effect.fromResult(Limit.count(system, "concurrency", given, { min: 1, max: 4_096 }))
     const reserved = current.reservedControl
-    if (next.reservedControl === undefined && concurrency <= reserved && concurrency >= 1) {
+    if (next.reservedControl === undefined && concurrency <= reserved) {
       return yield* fail("concurrency", `above the ${reserved} reserved`, concurrency)
     }
     const maxBackoffMillis = yield* time("maxBackoff", or(next.maxBackoff, current.maxBackoffMillis), 5 * minute)
     const lowered = yield* limitsOf({
       concurrency,
       reservedControl: or(next.reservedControl, reserved),
-      tenantConcurrency: or(next.tenantConcurrency, Math.min(current.tenantConcurrency, Math.max(1, concurrency))),
+      tenantConcurrency: or(next.tenantConcurrency, Math.min(current.tenantConcurrency, concurrency)),
       failureThreshold: or(next.failureThreshold, current.failureThreshold),
       recoveryAfter: or(next.recoveryAfter, current.recoveryMillis),
       maxElapsed: or(next.maxElapsed, current.maxElapsedMillis),

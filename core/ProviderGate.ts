@@ -152,12 +152,14 @@ const run = <A, E, R>(
 ): Effect.Effect<A, E | CircuitOpen | Saturated | CallTimedOut | InvalidRequest, R> =>
   // No interruption comes between taking a place and the exit that gives it back; the work is interrupted as ever.
   Effect.uninterruptibleMask((restore) => {
-    // A getter may throw, which is nobody's place yet.
-    const { judge } = ask
     const lease: Place = { entry: undefined }
     const called = Effect.suspend(
       (): Effect.Effect<A, E | CircuitOpen | Saturated | CallTimedOut | InvalidRequest, R> => {
-        const refusal = enter(wicket, lease, ask)
+        const asked = wicket.asked(ask)
+        if (asked instanceof InvalidRequest) return Effect.fail(asked)
+        // A getter may throw, which is nobody's place yet.
+        const { judge } = ask
+        const refusal = wicket.enter(lease, asked)
         return refusal === undefined ? wicket.call(lease, work, restore, judge) : Effect.fail(refusal)
       },
     )

@@ -67,6 +67,8 @@ export class Wicket {
   readonly #transition: Transition<CircuitEvent>
   readonly #listening: boolean
   #limits: Complete
+  /** The instant of the last failure that was judged. */
+  #failedNanos = 0
   /** The line in front of the gate, if there is one. */
   line: Observer | undefined = undefined
 
@@ -89,9 +91,10 @@ export class Wicket {
         settle: (entry, verdict) => this.settle(entry, verdict),
         fail: (entry, dueNanos) => {
           this.counted.timedOut++
-          this.#judge(entry, "failure", dueNanos)
+          // One that is heard of late does not begin an opening ahead of a failure that was heard of before it.
+          this.#judge(entry, "failure", Math.max(dueNanos, this.#failedNanos))
         },
-        tell: () => this.#tell(),
+        tell: () => this.tell(),
         leave: (lease) => this.leave(lease),
       },
     })
@@ -104,7 +107,11 @@ export class Wicket {
   }
 
   /** Who asks, checked; the record of a tenant that is not known is made only once it is let in. */
-  asked({ priority, tenant }: Caller): Asked | InvalidRequest {
+  asked(caller: Caller): Asked | InvalidRequest {
+    if (typeof caller !== "object" || caller === null) {
+      return new InvalidRequest({ field: "ask", rule: "an object that names a tenant", value: caller })
+    }
+    const { priority, tenant } = caller
     const arrival = arrivalOf(priority)
     if (arrival === undefined) {
       return new InvalidRequest({ field: "priority", rule: `one of ${priorities.join(", ")}`, value: priority })
@@ -131,6 +138,7 @@ export class Wicket {
       (this.line?.isWaiting === true ? queued : undefined)
     if (refusal === undefined) {
       this.#take(lease, asked, now)
+      if (lease.entry!.pass.probe) this.tell()
       return undefined
     }
     if (refusal.kind === "open") return this.turnedAway(Refused.circuitOpen(refusal.shut))
@@ -138,7 +146,10 @@ export class Wicket {
     return new Refused.Saturated({ scope: refusal.scope })
   }
 
-  /** Takes a place for somebody before whom nobody in line could have it. False, and no change, where there is none. */
+  /**
+   * Takes a place for somebody before whom nobody in line could have it. False, and no change, where there is none. What it
+   * leaves to be told, as {@link adopt} does, the line tells with {@link tell} once its own records are in order.
+   */
   enterFirst(lease: Lease, asked: Asked, now: number): boolean {
     if (this.gate.refusal(asked.pair, asked.arrival, now) !== undefined) return false
     this.#take(lease, asked, now)
@@ -179,9 +190,12 @@ export class Wicket {
     restore: Restore,
     judge: Judge<E> | undefined,
   ): Effect.Effect<A, E | Refused.CallTimedOut> {
+    const startedNanos = lease.entry!.pass.probe ? this.gate.circuit.probedNanos : this.now()
+    // A clock that went back: nothing of before is of the time that it tells now.
+    if (startedNanos < this.#failedNanos) this.#failedNanos = 0
     return this.calls.start(lease, work, restore, {
       judge,
-      startedNanos: lease.entry!.pass.probe ? this.gate.circuit.probedNanos : this.now(),
+      startedNanos,
       maxNanos: Math.round(this.#limits.maxElapsedMillis * 1e6),
     })
   }
@@ -194,7 +208,7 @@ export class Wicket {
     this.gate.lower(next, circuitRules(next))
     // Where less is reserved there is more for ordinary work.
     this.line?.freed(undefined, 2)
-    this.#tell()
+    this.tell()
     return undefined
   }
 
@@ -230,12 +244,11 @@ export class Wicket {
   #granted(lease: Lease, entry: Entry): void {
     lease.entry = entry
     this.counted.granted++
-    if (!entry.pass.probe) return
-    this.#publish("probing")
-    this.#tell()
+    if (entry.pass.probe) this.#publish("probing")
   }
 
   #judge(entry: Entry, verdict: Verdict, now: number): void {
+    if (verdict === "failure") this.#failedNanos = now
     this.#count(verdict, this.gate.circuit.isCurrent(entry.pass))
     const event = this.gate.judge(entry, verdict, now)
     if (event !== undefined) this.#publish(event)
@@ -250,10 +263,11 @@ export class Wicket {
 
   #leave(entry: Entry): void {
     if (this.gate.leave(entry)) this.line?.freed(entry.pair, entry.arrival)
-    this.#tell()
+    this.tell()
   }
 
-  #tell(): void {
+  /** The step is over: tells of the circuit, and then those in line. Any code may run in it. */
+  tell(): void {
     this.#transition.flush()
     this.line?.tell()
   }

@@ -25,15 +25,21 @@ export interface Evidence {
   status: number | undefined
 }
 
-/** What a head says alone. */
-export const ofHead = (status: number): Verdict => status >= 500 ? "failure" : status >= 400 ? "neutral" : "success"
+/** What a head says alone. Some of 5xx say the same of the request as 4xx does, and any tenant can send such a one. */
+export const ofHead = (status: number): Verdict => {
+  if (status < 400) return "success"
+  return status < 500 || ofRequest.has(status) ? "neutral" : "failure"
+}
+
+/** Not implemented, and a version that is not supported. */
+const ofRequest: ReadonlySet<number> = new Set([501, 505])
 
 /** What the end of a call says; `now` is its instant. */
 export const ofEnd = (evidence: Evidence, exit: Exit.Exit<void, Refused>, now: number): Verdict => {
   const error = exit._tag === "Success" ? undefined : exit.cause.reasons.find(Cause.isFailReason)?.error
   switch (error?._tag) {
     case "UpstreamFailed":
-      return cuts.has(error.code) && isExcused(evidence) ? ofStatus(evidence) : "failure"
+      return cuts.has(error.code) && (isExcused(evidence) || isUploading(evidence)) ? ofStatus(evidence) : "failure"
     case "BodyCut":
       return error.by === "upstream" && !isExcused(evidence) && !wasHeld(evidence) ? "failure" : ofStatus(evidence)
     case "BodyStalled":
@@ -60,6 +66,12 @@ const isExcused = ({ status, upload }: Evidence): boolean => {
   const state = upload?.state()
   return state !== undefined && (state.waitsFor === "client" || (state.broken && status !== undefined))
 }
+
+/**
+ * True before the whole of an upload was sent. A provider that will not have it answers and closes, and its answer is lost where
+ * bytes that it did not read make a reset of that (RFC 9112, 9.6): any tenant can bring that about.
+ */
+const isUploading = ({ upload }: Evidence): boolean => upload?.state().waitsFor !== undefined
 
 const patienceNanos = 1e9
 

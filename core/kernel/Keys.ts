@@ -88,6 +88,17 @@ export class Keys {
     this.#trim()
   }
 
+  /**
+   * Nobody waits any more, and another line may come to stand on the same records: it must not find the groups and turns of
+   * the last one, whose steps and spells are not its own. O(records).
+   */
+  clearPlaces(): void {
+    for (const { groups, tenant } of this.pairs()) {
+      groups.fill(undefined)
+      tenant.turns.fill(undefined)
+    }
+  }
+
   *pairs(): IterableIterator<Pair> {
     for (const tenant of this.tenants.values()) {
       if (tenant.pairs !== undefined) yield* tenant.pairs.values()

@@ -47,6 +47,27 @@ const empty = (gate: Gate, waiting: Effect.Effect<number>, places: number) =>
   })
 
 describe("the extra place of a tenant's control calls", () => {
+  it.effect("PG-50 PG-46: goes round among the tenants that wait for one, however many asks each of them has", () =>
+    Effect.gen(function* () {
+      const { enter, gate, waiting } = yield* staged({ ...lending, reservedControl: 1 })
+      const own = yield* Effect.forEach(["a", "b", "c"], (tenant) => enter(tenant))
+      const lent = yield* enter("c", "control")
+      const order: Array<string> = []
+      const call = (tenant: string) =>
+        Effect.scoped(Effect.flatMap(enter(tenant, "control"), (permit) => {
+          order.push(tenant)
+          return Effect.andThen(Effect.yieldNow, gate.settle(permit, "success"))
+        }))
+      const busy = yield* Effect.forEach([1, 2, 3], () => started(Effect.replicateEffect(call("a"), 4)))
+      const other = yield* started(call("b"))
+      yield* gate.settle(lent, "success")
+      yield* Effect.forEach(busy, Fiber.join)
+      yield* Fiber.join(other)
+      assert.deepStrictEqual(order.slice(0, 3), ["a", "b", "a"])
+      yield* Effect.forEach(own, (permit) => gate.settle(permit, "success"))
+      yield* empty(gate, waiting, 4)
+    }).pipe(Effect.scoped))
+
   it.effect("PG-50 PG-46: goes to the first of them in line when it comes back, and never to two", () =>
     Effect.gen(function* () {
       const { enter, gate, hold, waiting } = yield* staged(lending)

@@ -261,38 +261,6 @@ describe("a line", () => {
       yield* empty(gate, queue, 1)
     }).pipe(Effect.scoped))
 
-  it.effect("PG-46: leaves its gate with its scope; who waits is told, who is in stays, and another line may come", () =>
-    Effect.gen(function* () {
-      const gate = yield* ProviderGate.make({ ...one, concurrency: 2, reservedControl: 0 })
-      const scope = yield* Scope.make()
-      const line = yield* Scope.provide(GateLine.make(gate), scope)
-      const held = yield* line.enter({ tenant: "h" })
-      yield* line.enter({ tenant: "i", priority: "control" })
-      const waiters = yield* Effect.forEach(
-        ["a", "b", "control"],
-        (tenant) => started(Effect.flip(line.enter({ tenant, priority: tenant === "control" ? "control" : "normal" }))),
-      )
-      assert.strictEqual(yield* line.waiting, 3)
-      yield* Scope.close(scope, Exit.void)
-      for (const waiter of waiters) {
-        assert.deepInclude(yield* Fiber.join(waiter), { _tag: "Closed", state: "closed", since: Duration.zero })
-      }
-      yield* TestClock.adjust("2 seconds")
-      const since = Deadline.nanos(2e9)
-      assert.deepInclude(yield* Effect.flip(line.enter({ tenant: "a" })), { _tag: "Closed", since })
-      assert.deepInclude(yield* Books.balanced(gate), { held: 2 })
-      yield* gate.settle(held, "success")
-      // Nobody waits in front of it any more, and the next line is one of its own.
-      yield* Effect.scoped(gate.tryEnter({ tenant: "a" }))
-      const next = yield* GateLine.make(gate)
-      yield* next.enter({ tenant: "a" })
-      const waiter = yield* started(Effect.scoped(next.enter({ tenant: "b" })))
-      assert.strictEqual(yield* next.waiting, 1)
-      yield* TestClock.adjust("5 seconds")
-      assert.include(String(waiter.pollUnsafe()), "WaitExpired")
-      assert.deepInclude(yield* Books.balanced(gate), { held: 2 })
-    }).pipe(Effect.scoped))
-
   it.effect("PG-46 PG-51: lets in those whom a lower reserve makes room for", () =>
     Effect.gen(function* () {
       const { enter, gate, queue, visit } = yield* staged({ ...one, concurrency: 2, reservedControl: 1 })

@@ -181,6 +181,7 @@ describe("an ask", () => {
         {},
       ]
       const asks = [
+        ...[null, undefined, 1, "a"].map((none) => [none, "ask"] as const),
         ...tenants.map((tenant) => [{ tenant }, "tenant"] as const),
         ...["urgent", "Normal", "", null, 1].map((priority) => [{ tenant: "a", priority }, "priority"] as const),
       ]
@@ -267,6 +268,16 @@ describe("lower limits", () => {
       assert.deepInclude(yield* refusedLower(gate, { concurrency: 4 }), { _tag: "BelowUse", limit: 2, use: 3 })
       yield* gate.lower({ concurrency: 5 })
     }).pipe(Effect.scoped))
+
+  it.effect("PG-51: are checked as the first ones are", () =>
+    Effect.gen(function* () {
+      const { gate, limits } = yield* made
+      const before = limits()
+      for (const concurrency of [5n, Symbol("5"), Object.create(null), "5", null, 0, 1.5, NaN]) {
+        assert.deepInclude(yield* refusedLower(gate, { concurrency }), { _tag: "InvalidLimits", limit: "concurrency" })
+      }
+      assert.strictEqual(limits(), before)
+    }))
 
   it.effect("PG-51: never rise, neither by themselves nor beside one that falls", () =>
     Effect.gen(function* () {

@@ -8,7 +8,9 @@ import { assert, describe, it } from "@effect/vitest"
 import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
+import * as Scope from "effect/Scope"
 import * as TestClock from "effect/testing/TestClock"
 import * as Deadline from "../../core/Deadline.ts"
 import * as GateLine from "../../core/GateLine.ts"
@@ -128,4 +130,30 @@ describe("time", () => {
       yield* gate.settle(permit, "success")
       yield* Books.whole(gate, 1)
     }).pipe(Effect.scoped))
+
+  for (const stale of ["ignore", "apply"] as const) {
+    it(`PG-5 PG-23: a deadline that is heard of late begins no opening ahead of what was heard before (${stale})`, () => {
+      const clock = new HandClock()
+      const run = <A, E>(effect: Effect.Effect<A, E>): A =>
+        Effect.runSync(Effect.provideService(effect, Clock.Clock, clock))
+      const scope = Scope.makeUnsafe()
+      const gate = run(ProviderGate.make({
+        failureThreshold: stale === "apply" ? 1 : 2,
+        recoveryAfter: "10 seconds",
+        maxElapsed: "5 seconds",
+        staleOutcomes: stale,
+      }))
+      const permit = run(Scope.provide(gate.tryEnter({ tenant: "a" }), scope))
+      Effect.runFork(Effect.provideService(gate.run({ tenant: "b" }, Effect.never), Clock.Clock, clock))
+      // The loop was blocked: the deadline at 5 s has not been heard of.
+      clock.skew(14_000)
+      run(gate.settle(permit, "failure"))
+      clock.advance(5_000)
+      assert.deepInclude(run(gate.snapshot), {
+        timedOut: 1,
+        circuit: { state: "open", retryAfter: Deadline.nanos(5e9) },
+      })
+      run(Scope.close(scope, Exit.void))
+    })
+  }
 })
