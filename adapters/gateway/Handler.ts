@@ -131,9 +131,9 @@ const proxy = Effect.fnUntraced(function* (parts: Inner, request: Request, progr
  * Runs a call to its last byte, bounds it by the deadline, and settles its permit when the exchange has ended.
  *
  * Settling gives the place back, so a call is settled at its end: the place counts what still runs, and a body that its
- * provider cuts is a failure still. A probe alone is settled by its head. Everybody waits for its verdict, and the rest of
- * its body takes as long as one client likes to read; the place lost to the count for that long is one, and the Admission
- * counts it still.
+ * provider cuts is a failure still. A probe alone is settled by its head, and as nobody's verdict where its client is slow to
+ * send it: everybody waits for its verdict, and the rest of it takes as long as one client likes. The place lost to the count
+ * for that long is one, and the Admission counts it still.
  */
 const judged = Effect.fnUntraced(function* <R>(
   gate: ProviderGate,
@@ -156,6 +156,9 @@ const judged = Effect.fnUntraced(function* <R>(
     evidence.status = status
     return permit.probe ? told(gate, permit, Judgement.ofHead(status)) : Effect.void
   }
+  // A probe that its client is slow to send gives way to the next caller, and goes on as an ordinary call.
+  const giveWay = Effect.suspend(() => Judgement.isSent(evidence) ? Effect.void : told(gate, permit, "neutral"))
+  if (permit.probe) yield* Effect.forkScoped(Effect.delay(giveWay, Judgement.sending))
   yield* Effect.scoped(work(evidence, answered)).pipe(
     Deadline.enforce,
     Effect.onExit((exit) => told(gate, permit, Judgement.ofEnd(evidence, exit, Deadline.nowNanos(clock)))),

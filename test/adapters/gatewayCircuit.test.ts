@@ -372,6 +372,28 @@ describe("a circuit that is open", () => {
     await quiet(all)
   })
 
+  it("is not kept shut by a client that is slow to send the probe: after a second the next call is the probe", async () => {
+    const all = await scene()
+    await open(all)
+    await all.recovered()
+    all.play((visit) => {
+      if (visit.path !== "/slow") ok(visit)
+    })
+    const client = await Wire.connect(all.gateway.port)
+    client.send(
+      "POST /up/slow HTTP/1.1\r\nhost: a\r\nauthorization: Bearer demo-alpha\r\ntransfer-encoding: chunked\r\n\r\n",
+    )
+    const drip = setInterval(() => client.send("1\r\nx\r\n"), 50)
+    await all.provider.visited("/slow")
+    expect(await all.gate()).toMatchObject({ circuit: "half-open" })
+    await Wire.eventually(all.gate, ({ circuit }) => circuit === "open")
+    expect((await all.ask("/up/x", { token: "demo-bravo" })).status).toBe(200)
+    expect(await all.gate()).toMatchObject({ circuit: "closed", neutral: 1 })
+    clearInterval(drip)
+    client.leave()
+    await quiet(all)
+  })
+
   it("closes at the head of its probe's response, however slowly that client reads the rest", async () => {
     const all = await scene()
     await open(all)
