@@ -4,8 +4,6 @@
  * allocation does.
  */
 const slabBytes = 8_192
-/** A piece begins where so much room is left, and moves where that was not enough. */
-const usual = 1_024
 
 const any = new Uint8Array(256).fill(1)
 
@@ -16,10 +14,6 @@ export class Slab {
 
   /** Begins a piece. One that was not ended is forgotten. */
   begin(): void {
-    if (this.#from + usual > this.#bytes.length) {
-      this.#bytes = new Uint8Array(slabBytes)
-      this.#from = 0
-    }
     this.#at = this.#from
   }
 
@@ -54,7 +48,7 @@ export class Slab {
     return piece
   }
 
-  /** Where so many bytes more have room. */
+  /** Where so many bytes more have room; the piece moves there where it was at the end of the last allocation. */
   #room(length: number): Uint8Array {
     if (this.#at + length > this.#bytes.length) {
       const larger = new Uint8Array(Math.max(slabBytes, 2 * (this.length + length)))
