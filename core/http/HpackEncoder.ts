@@ -8,33 +8,36 @@ import * as Huffman from "./HpackHuffman.ts"
 import { entryOf, HpackTable, statics } from "./HpackTable.ts"
 import * as Latin1 from "./Latin1.ts"
 
-const tabled: ReadonlySet<string> = new Set(
-  ":authority accept accept-charset accept-encoding accept-language content-type te user-agent".split(" "),
-)
+const tabled = ":authority accept accept-charset accept-encoding accept-language content-type te user-agent".split(" ")
 
 /** Fields that no other table on the way may hold either (RFC 7541, 6.2.3). */
-const secret: ReadonlySet<string> = new Set("authorization cookie proxy-authorization".split(" "))
+const secret = "authorization cookie proxy-authorization".split(" ")
 
 /** No single entry takes more than an eighth of the table. */
 const mostEntry = 512
 const mostTable = 4_096
 
-interface Listed {
+/** What is known of a name: its place among the static entries, and how a value that has none there goes out. */
+interface Known {
   readonly index: number
   readonly values: ReadonlyMap<string, number>
+  readonly manner: "tabled" | "plain" | "secret"
 }
 
-const listed: ReadonlyMap<string, Listed> = (() => {
-  const names = new Map<string, { readonly index: number; readonly values: Map<string, number> }>()
+const unknown: Known = { index: 0, values: new Map(), manner: "plain" }
+
+const known: ReadonlyMap<string, Known> = (() => {
+  const names = new Map<string, Known>()
+  for (const name of tabled) names.set(name, { index: 0, values: new Map(), manner: "tabled" })
+  for (const name of secret) names.set(name, { index: 0, values: new Map(), manner: "secret" })
   statics.forEach(({ field: [name, value] }, at) => {
-    const own = names.get(name) ?? { index: at + 1, values: new Map() }
-    names.set(name, own)
-    if (value !== "") own.values.set(value, at + 1)
+    const { index, manner, values } = names.get(name) ?? unknown
+    const all = new Map(values)
+    if (value !== "") all.set(value, at + 1)
+    names.set(name, { index: index || at + 1, values: all, manner })
   })
   return names
 })()
-
-const unlisted: Listed = { index: 0, values: new Map() }
 
 export class HpackEncoder {
   readonly #table = new HpackTable(mostTable)
@@ -61,12 +64,12 @@ export class HpackEncoder {
   /** Adds a field whose name is in lower case; both texts were checked to be bytes. */
   add(name: string, value: string): void {
     this.#reserve(name.length + value.length + 24)
-    const { index, values } = listed.get(name) ?? unlisted
+    const { index, manner, values } = known.get(name) ?? unknown
     const exact = values.get(value)
     if (exact !== undefined) return this.#integer(0x80, 0x7f, exact)
-    if (!tabled.has(name)) return this.#literal(secret.has(name) ? 0x10 : 0, 0x0f, index, name, value)
-    const known = this.#find(name, value)
-    if (known > 0) return this.#integer(0x80, 0x7f, known)
+    if (manner !== "tabled") return this.#literal(manner === "secret" ? 0x10 : 0, 0x0f, index, name, value)
+    const kept = this.#table.find(name, value)
+    if (kept > 0) return this.#integer(0x80, 0x7f, kept)
     const entry = entryOf(name, value)
     const isKept = entry.size <= mostEntry
     this.#literal(isKept ? 0x40 : 0, isKept ? 0x3f : 0x0f, index, name, value)
@@ -76,14 +79,6 @@ export class HpackEncoder {
   /** The block, until the next one begins. */
   take(): Uint8Array {
     return this.#room.subarray(0, this.#at)
-  }
-
-  #find(name: string, value: string): number {
-    for (let i = 1; i <= this.#table.count; i++) {
-      const [ownName, ownValue] = this.#table.at(statics.length + i)!.field
-      if (ownValue === value && ownName === name) return statics.length + i
-    }
-    return 0
   }
 
   #resize(size: number): void {
@@ -98,16 +93,26 @@ export class HpackEncoder {
     this.#text(value)
   }
 
+  /** As a code where that is shorter. The length of a short one has one byte, so that it is written without being measured. */
   #text(text: string): void {
-    const coded = Huffman.encodedBytes(text)
-    if (coded < text.length) {
-      this.#integer(0x80, 0x7f, coded)
-      this.#at = Huffman.encode(text, this.#room, this.#at)
-    } else {
-      this.#integer(0, 0x7f, text.length)
-      Latin1.write(text, this.#room, this.#at)
-      this.#at += text.length
+    const { length } = text
+    const isShort = length < 127
+    const coded = isShort ? 0 : Huffman.encodedBytes(text)
+    if (coded < length) {
+      const head = this.#at
+      if (isShort) this.#at++
+      else this.#integer(0x80, 0x7f, coded)
+      const end = Huffman.encode(text, this.#room, this.#at, this.#at + length - 1)
+      if (end >= 0) {
+        if (isShort) this.#room[head] = 0x80 | (end - this.#at)
+        this.#at = end
+        return
+      }
+      this.#at = head
     }
+    this.#integer(0, 0x7f, length)
+    Latin1.write(text, this.#room, this.#at)
+    this.#at += length
   }
 
   #integer(pattern: number, mask: number, value: number): void {

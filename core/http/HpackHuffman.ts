@@ -88,8 +88,11 @@ export const encodedBytes = (text: string): number => {
   return (bits + 7) >> 3
 }
 
-/** Writes the code of a text, with ones up to the end of its last byte; returns where it ends. */
-export const encode = (text: string, into: Uint8Array, from: number): number => {
+/**
+ * Writes the code of a text, with ones up to the end of its last byte, between two places; returns where it ends, or -1
+ * where it is longer.
+ */
+export const encode = (text: string, into: Uint8Array, from: number, to: number): number => {
   let at = from
   let held = 0
   let bits = 0
@@ -101,15 +104,19 @@ export const encode = (text: string, into: Uint8Array, from: number): number => 
     if (left > 23) {
       left -= 8
       held = (held << 8) | (code >>> left)
+      if (at === to) return -1
       into[at++] = held >>> bits
     }
     held = (held << left) | (code & ((1 << left) - 1))
     bits += left
     while (bits >= 8) {
       bits -= 8
+      if (at === to) return -1
       into[at++] = held >>> bits
     }
   }
-  if (bits > 0) into[at++] = (held << (8 - bits)) | (0xff >> bits)
-  return at
+  if (bits === 0) return at
+  if (at === to) return -1
+  into[at] = (held << (8 - bits)) | (0xff >> bits)
+  return at + 1
 }

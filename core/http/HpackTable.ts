@@ -16,6 +16,8 @@ export interface Entry {
   readonly size: number
   readonly rule: Rule | undefined
   readonly role: Role
+  /** Of a status and of a length. */
+  readonly number: number
 }
 
 const roles: ReadonlyMap<string, Role> = new Map([
@@ -33,21 +35,31 @@ const isPseudo = (name: string): boolean => name.charCodeAt(0) === 0x3a
 /** RFC 9113, 8.2.1: a token in lower case, behind a colon perhaps. */
 const lowerName = /^:?[!#$%&'*+\-.^_`|~0-9a-z]+$/
 
-/** RFC 9113, 8.2.1, and the stricter values of RFC 9110, 5.5. */
+/** RFC 9113, 8.2.1; the stricter values of RFC 9110, 5.5; and a status and a length that are one. */
 const ruleOf = (name: string, value: string): Rule | undefined => {
   if (!lowerName.test(name)) return "field-name"
   if (text.outside.test(value)) return "control"
-  return isBlank(value, 0) || isBlank(value, value.length - 1) ? "blank" : undefined
+  if (isBlank(value, 0) || isBlank(value, value.length - 1)) return "blank"
+  if (name === ":status") return /^[1-9]\d\d$/.test(value) ? undefined : "status"
+  return name === "content-length" && !isLength(value) ? "content-length" : undefined
 }
+
+/** Strict as in HTTP/1.1: no sign, no leading zero, at most 2^53 - 1. */
+const isLength = (value: string): boolean =>
+  /^(?:0|[1-9]\d{0,15})$/.test(value) && Number(value) <= Number.MAX_SAFE_INTEGER
 
 const isBlank = (value: string, at: number): boolean => value.charCodeAt(at) === 0x20 || value.charCodeAt(at) === 0x09
 
-export const entryOf = (name: string, value: string): Entry => ({
-  field: [name, value],
-  size: name.length + value.length + 32,
-  rule: ruleOf(name, value),
-  role: roles.get(name) ?? (isPseudo(name) ? "pseudo" : "plain"),
-})
+export const entryOf = (name: string, value: string): Entry => {
+  const role = roles.get(name) ?? (isPseudo(name) ? "pseudo" : "plain")
+  return {
+    field: [name, value],
+    size: name.length + value.length + 32,
+    rule: ruleOf(name, value),
+    role,
+    number: role === "status" || role === "length" ? Number(value) : 0,
+  }
+}
 
 /** The very pair is in the fields of every response that repeats it, so nobody may change it. */
 const shared = (entry: Entry): Entry => {
@@ -103,6 +115,15 @@ export class HpackTable {
     if (index <= statics.length) return statics[index - 1]
     const place = this.#entries.length - (index - statics.length)
     return place >= this.#first ? this.#entries[place] : undefined
+  }
+
+  /** The index of a pair that the dynamic table holds; 0 where it does not. */
+  find(name: string, value: string): number {
+    for (let place = this.#entries.length - 1; place >= this.#first; place--) {
+      const { field } = this.#entries[place]!
+      if (field[1] === value && field[0] === name) return statics.length + this.#entries.length - place
+    }
+    return 0
   }
 
   /** Puts an entry at the first place. One that is larger than the table empties it, and that is no error. */

@@ -19,8 +19,8 @@ export class Block implements FieldSink {
   /** The first rule that is broken. */
   rule: Rule | undefined = undefined
   status = 0
-  /** Of the values of content-length, the first, and how many there are. */
-  length = ""
+  /** Of the lengths, the first, and how many there are. */
+  length = 0
   lengths = 0
 
   constructor(limits: BlockLimits) {
@@ -34,7 +34,7 @@ export class Block implements FieldSink {
     this.fields = []
     this.rule = undefined
     this.status = 0
-    this.length = ""
+    this.length = 0
     this.lengths = 0
   }
 
@@ -49,18 +49,17 @@ export class Block implements FieldSink {
     if (this.fields.push(entry.field) > maxFields) this.rule = "fields"
   }
 
-  #judge({ field: [name, value], role }: Entry): Rule | undefined {
+  #judge({ field, number, role }: Entry): Rule | undefined {
     switch (role) {
       case "plain":
-        return this.#kind === "trailers" && steers.test(name) ? "trailer-field" : undefined
+        return this.#kind === "trailers" && steers.test(field[0]) ? "trailer-field" : undefined
       case "length":
         if (this.#kind === "trailers") return "trailer-field"
-        if (this.lengths++ === 0) this.length = value
+        if (this.lengths++ === 0) this.length = number
         return undefined
       case "status":
         if (this.#kind === "trailers" || this.status > 0 || this.fields.length > 0) return "pseudo-field"
-        if (!/^[1-9]\d\d$/.test(value)) return "status"
-        this.status = Number(value)
+        this.status = number
         return undefined
       case "connection":
         return "connection-field"

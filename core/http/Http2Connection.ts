@@ -163,7 +163,7 @@ export class Http2Connection implements EngineConnection {
 
   #headers(stream: Stream, fields: Fields, isLast: boolean): void {
     this.#encoder.begin()
-    for (const [name, value] of fields) this.#encoder.add(name, value)
+    for (let i = 0; i < fields.length; i++) this.#encoder.add(fields[i]![0], fields[i]![1])
     this.#output.headers(stream.id, this.#encoder.take(), isLast, this.#peer.maxFrame)
   }
 

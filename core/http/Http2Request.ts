@@ -87,7 +87,8 @@ const addFields = (
   head: Array<Field>,
 ): InvalidRequest | undefined => {
   let isHosted = false
-  for (const [name, value] of request.fields) {
+  for (const field of request.fields) {
+    const [name, value] = field
     const wrong = wrongField(name, value)
     if (wrong !== undefined) return wrong
     const own = name.toLowerCase()
@@ -97,7 +98,7 @@ const addFields = (
       if (isHosted) return invalid("host", "there once")
       isHosted = true
       head[1] = [":authority", value]
-    } else if (own !== "content-length") head.push([own, value])
+    } else if (own !== "content-length") head.push(own === name ? field : [own, value])
   }
   return undefined
 }

@@ -24,7 +24,7 @@ export class Responses {
     if (block.rule !== undefined) return block.rule
     if (stream.part === "body") return this.#trailers(stream, block, isLast)
     if (block.status === 0) return "pseudo-field"
-    if (block.lengths > 1 || (block.lengths === 1 && !isLength(block.length))) return "content-length"
+    if (block.lengths > 1) return "content-length"
     return block.status < 200 ? this.#informational(stream, block, isLast) : this.#head(stream, block, isLast)
   }
 
@@ -47,10 +47,10 @@ export class Responses {
     return undefined
   }
 
-  #informational(stream: Stream, { fields, length, lengths, status }: Block, isLast: boolean): Rule | undefined {
+  #informational(stream: Stream, { fields, length, status }: Block, isLast: boolean): Rule | undefined {
     if (status === 101) return "status"
     if (isLast) return "early-end"
-    if (lengths > 0 && length !== "0") return "framed-without-body"
+    if (length > 0) return "framed-without-body"
     if (++stream.informational > this.#maxInformational) return "informational"
     this.#tell({ _tag: "Informational", exchange: stream.id, status, fields })
     return undefined
@@ -60,10 +60,10 @@ export class Responses {
     // RFC 9110, 9.3.6: what a 2xx to CONNECT says of a body must be ignored.
     const opens = stream.isTunnel && status < 300
     if (!opens) {
-      const announced = lengths > 0 ? Number(length) : undefined
-      if (status === 204 && announced !== undefined && announced > 0) return "framed-without-body"
+      const announced = lengths > 0 ? length : undefined
+      if (status === 204 && length > 0) return "framed-without-body"
       const isBare = stream.isHead || status === 204 || status === 304
-      if (isLast && !isBare && announced !== undefined && announced > 0) return "body-length"
+      if (isLast && !isBare && length > 0) return "body-length"
       stream.expected = isBare || isLast ? 0 : announced
     }
     stream.part = "body"
@@ -77,7 +77,3 @@ export class Responses {
     return !isLast || stream.isTunnel ? "open-trailers" : this.end(stream, fields)
   }
 }
-
-/** Strict as in HTTP/1.1: no sign, no leading zero, at most 2^53 - 1. */
-const isLength = (value: string): boolean =>
-  /^(?:0|[1-9]\d{0,15})$/.test(value) && Number(value) <= Number.MAX_SAFE_INTEGER

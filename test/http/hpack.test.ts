@@ -121,12 +121,12 @@ describe("of RFC 7541, appendix C,", () => {
       const [text, code] of [["www.example.com", "f1e3c2e5f23a6ba0ab90f4ff"], ["no-cache", "a8eb10649cbf"]] as const
     ) {
       const into = new Uint8Array(64)
-      assert.deepStrictEqual(into.slice(0, Huffman.encode(text, into, 0)), hex(code))
+      assert.deepStrictEqual(into.slice(0, Huffman.encode(text, into, 0, into.length)), hex(code))
     }
     for (let byte = 0; byte < 256; byte++) {
       const text = String.fromCharCode(byte).repeat(9)
       const [coded, into] = [new Uint8Array(64), new Uint8Array(64)]
-      const to = Huffman.encode(text, coded, 0)
+      const to = Huffman.encode(text, coded, 0, coded.length)
       assert.strictEqual(to, Huffman.encodedBytes(text))
       assert.strictEqual(Lab.text(into.subarray(0, Huffman.decode(coded, 0, to, into))), text)
     }
@@ -247,6 +247,18 @@ describe("the encoder", () => {
     into.allow(0)
     assert.isAbove(write(into, fields).length, 8)
     assert.isAbove(write(into, fields).length, 8)
+  })
+
+  it("takes the code where it is shorter, and measures right where the length takes two bytes", () => {
+    for (const length of [0, 1, 2, 3, 125, 126, 127, 128, 129, 200, 254, 255, 300]) {
+      for (const letter of ["a", "x", "\xff", "|"]) {
+        const value = letter.repeat(length)
+        const block = write(new HpackEncoder(), [["x", value]])
+        assert.deepStrictEqual(read(decoder(), block), [`x: ${value}`])
+        const coded = Math.min(length, Huffman.encodedBytes(value))
+        assert.strictEqual(block.length, 3 + (coded < 127 ? 1 : coded < 255 ? 2 : 3) + coded)
+      }
+    }
   })
 
   it("writes what the decoder reads, whatever the fields and the sizes of the table are", () => {
