@@ -32,7 +32,7 @@ export const isToken = (value: string): boolean => value !== "" && !token.outsid
 export const isMethod = (value: string): boolean => isToken(value) && value === value.toUpperCase()
 
 // A name or IPv4 address of the characters that names have in practice, or an IPv6 address.
-const host = /^(?:[\w\-.~]+|\[[\da-f:.]+\])(?::\d{1,5})?$/i
+const host = /^(?:[\w\-.~]+|\[[\da-fA-F:.]+\])(?::\d{1,5})?$/
 
 /** Host and perhaps port; of a CONNECT, host and port (RFC 9110, 9.3.6). */
 export const isAuthority = (value: string, withPort: boolean): boolean => {
