@@ -23,11 +23,16 @@ export class Http1Connection implements EngineConnection {
   #course: Course | undefined = undefined
   #last: Exchange = 0
   #output = noOutput
-  isRetired = false
+  #isOver = false
+  #isLeaving = false
 
   constructor(reader: ResponseReader, manner: Manner) {
     this.#reader = reader
     this.#manner = manner
+  }
+
+  get isRetired(): boolean {
+    return this.#isOver || this.#isLeaving
   }
 
   get room(): number {
@@ -90,20 +95,29 @@ export class Http1Connection implements EngineConnection {
     return "cut"
   }
 
+  // Nobody can be asked between two responses.
+  ping(): boolean {
+    return false
+  }
+
+  leave(): void {
+    this.#isLeaving = true
+  }
+
   receive(bytes: Uint8Array): ReadonlyArray<Event> {
     const isSwitched = this.#reader.isSwitched
-    if (bytes.length === 0 || (this.isRetired && !isSwitched)) return noEvents
+    if (bytes.length === 0 || (this.#isOver && !isSwitched)) return noEvents
     const events: Array<Event> = []
     const read = this.#reader.isIdle ? 0 : this.#reader.read(bytes, 0, events)
     if (typeof read !== "number") this.#fail(events, read, "fault")
     else if (this.#reader.isIdle) this.#settle(events, read < bytes.length)
-    else if (this.#reader.isSwitched) this.isRetired = true
+    else if (this.#reader.isSwitched) this.#isOver = true
     return events
   }
 
   closed(how: "ended" | "reset"): ReadonlyArray<Event> {
     const events: Array<Event> = []
-    if (this.isRetired) return events
+    if (this.#isOver) return events
     const cut = this.#reader.isIdle ? undefined : this.#reader.close(how)
     if (cut !== undefined) this.#fail(events, cut, "cut")
     else if (!this.#reader.isIdle) {
@@ -129,7 +143,7 @@ export class Http1Connection implements EngineConnection {
   /** The exchange, as long as its request can go on. */
   #sending(exchange: Exchange): Course | undefined {
     const course = this.#course
-    return course?.exchange === exchange && !this.isRetired && !course.isSent ? course : undefined
+    return course?.exchange === exchange && !this.#isOver && !course.isSent ? course : undefined
   }
 
   #sent(course: Course): void {
@@ -158,7 +172,7 @@ export class Http1Connection implements EngineConnection {
   }
 
   #retire(why: Retired["why"], error?: ProtocolFault | MessageCut): Retired {
-    this.isRetired = true
+    this.#isOver = true
     this.#reader.abandon()
     return { _tag: "Retired", why, error }
   }

@@ -138,6 +138,14 @@ export class Http2Connection implements EngineConnection {
     return this.#incoming.cancel(exchange)
   }
 
+  ping(): boolean {
+    return this.#incoming.ask()
+  }
+
+  leave(): void {
+    this.#incoming.leave()
+  }
+
   receive(bytes: Uint8Array): ReadonlyArray<Event> {
     if (bytes.length > 0) this.#incoming.receive(bytes)
     return this.#take()

@@ -25,7 +25,7 @@ import { Refusal } from "../Refusal.ts"
  * - `continuation`: a header block goes on in CONTINUATION, at once and on its stream, and that stands nowhere else
  * - `continuations`, `block-bytes`: at most the limit
  * - `settings-value`: within its range, and a promise is not taken back
- * - `unasked-ack`: one acknowledgement of SETTINGS that were sent
+ * - `unasked-ack`: one acknowledgement of SETTINGS that were sent, and one answer to a PING, which repeats it
  * - `last-stream`: what a GOAWAY says was served is never more than what one said before
  * - `flow-control`: no more than the windows allow
  * - `hpack-index`: of an entry that there is

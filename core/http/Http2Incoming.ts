@@ -7,6 +7,7 @@ import type { HpackEncoder } from "./HpackEncoder.ts"
 import { Block, type BlockLimits } from "./Http2Block.ts"
 import { Code, codeOf, mostWindow, Type } from "./Http2Frames.ts"
 import type { Output } from "./Http2Output.ts"
+import { Ping } from "./Http2Ping.ts"
 import type { Quota } from "./Http2Quota.ts"
 import { FrameReader, type FrameSink, type ReaderLimits } from "./Http2Reader.ts"
 import { Responses } from "./Http2Responses.ts"
@@ -58,7 +59,9 @@ export class Incoming implements FrameSink {
   readonly #responses: Responses
   readonly #inflow: Inflow
   #state: "open" | "announced" | "over" = "open"
+  #hasLeft = false
   #isAcknowledged = false
+  readonly #ping = new Ping()
   #last = mostWindow
 
   constructor(limits: IncomingLimits, latin1: Latin1, shared: Shared) {
@@ -72,7 +75,7 @@ export class Incoming implements FrameSink {
   }
 
   get isRetired(): boolean {
-    return this.#state !== "open"
+    return this.#state !== "open" || this.#hasLeft
   }
 
   get retainedBytes(): number {
@@ -113,6 +116,18 @@ export class Incoming implements FrameSink {
     uploads.drop(stream)
     streams.reset(stream)
     return "cut"
+  }
+
+  /** Asks the peer whether it is there; whether that came out. */
+  ask(): boolean {
+    return this.#state !== "over" && this.#ping.ask(this.#shared.output)
+  }
+
+  /** This side goes away: it begins no more exchanges, and says so. */
+  leave(): void {
+    if (this.#state === "over" || this.#hasLeft) return
+    this.#hasLeft = true
+    this.#shared.output.goAway(Code.none)
   }
 
   begin(type: number, stream: number): Rule | undefined {
@@ -203,7 +218,13 @@ export class Incoming implements FrameSink {
 
   ping(bytes: Uint8Array, from: number): Rule | undefined {
     if (this.#shared.quota.isOverAnswered()) return "flood"
-    this.#shared.output.pong(bytes, from)
+    this.#shared.output.ping(bytes, from, true)
+    return undefined
+  }
+
+  pong(bytes: Uint8Array, from: number): Rule | undefined {
+    if (!this.#ping.answer(bytes, from)) return "unasked-ack"
+    this.#shared.tell({ _tag: "Pong" })
     return undefined
   }
 

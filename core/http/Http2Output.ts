@@ -68,8 +68,8 @@ export class Output {
     this.#head(0, Type.settings, Flag.ack, 0)
   }
 
-  pong(bytes: Uint8Array, from: number): void {
-    this.#head(8, Type.ping, Flag.ack, 0)
+  ping(bytes: Uint8Array, from: number, isAnswer: boolean): void {
+    this.#head(8, Type.ping, isAnswer ? Flag.ack : 0, 0)
     for (let i = 0; i < 8; i++) this.#room[this.#at++] = bytes[from + i]!
   }
 

@@ -21,6 +21,7 @@ export interface FrameSink {
   readonly settings: (bytes: Uint8Array, from: number, to: number) => Rule | undefined
   readonly settingsAck: () => Rule | undefined
   readonly ping: (bytes: Uint8Array, from: number) => Rule | undefined
+  readonly pong: (bytes: Uint8Array, from: number) => Rule | undefined
   readonly goAway: (last: number, code: number) => Rule | undefined
   readonly windowUpdate: (stream: number, bytes: number) => Rule | undefined
   readonly reset: (stream: number, code: number) => Rule | undefined
@@ -230,7 +231,7 @@ export class FrameReader {
       case Type.settings:
         return (this.#flags & Flag.ack) !== 0 ? this.#sink.settingsAck() : this.#sink.settings(bytes, from, to)
       case Type.ping:
-        return (this.#flags & Flag.ack) !== 0 ? "unasked-ack" : this.#sink.ping(bytes, from)
+        return (this.#flags & Flag.ack) !== 0 ? this.#sink.pong(bytes, from) : this.#sink.ping(bytes, from)
       case Type.goAway:
         return this.#sink.goAway(uint31(bytes, from), uint32(bytes, from + 4))
       case Type.windowUpdate:

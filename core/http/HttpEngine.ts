@@ -12,6 +12,7 @@
  * - send side ended: {@link EngineConnection.isSendEnded}, told by {@link SendEnded} where no call of the owner's brought it about
  * - drained or cut: what {@link EngineConnection.cancel} says of an exchange whose reader left
  * - closed cleanly or cut: the `why` of {@link Retired}
+ * - there: {@link Pong}, the answer to {@link EngineConnection.ping}
  */
 import type * as Result from "effect/Result"
 import type { InvalidRequest } from "../Refusal.ts"
@@ -135,7 +136,12 @@ export interface Retired {
   readonly error: ProtocolFault | MessageCut | GoneAway | undefined
 }
 
-export type Event = Informational | Head | Data | End | SendEnded | Writable | Switched | Failed | Retired
+/** The peer has answered `ping`, so it is there and reads what comes. */
+export interface Pong {
+  readonly _tag: "Pong"
+}
+
+export type Event = Informational | Head | Data | End | SendEnded | Writable | Switched | Failed | Retired | Pong
 
 export interface EngineConnection {
   /** How many exchanges may begin now. HTTP/1.1: one or none. */
@@ -163,6 +169,16 @@ export interface EngineConnection {
    * HTTP/2 the stream is reset.
    */
   readonly cancel: (exchange: Exchange) => "drained" | "cut"
+  /**
+   * Asks the peer whether it is there, for whoever has a clock to give up on it; whether that came out. It does not where
+   * an answer is due already, where the connection has ended, and in HTTP/1.1, which cannot ask.
+   */
+  readonly ping: () => boolean
+  /**
+   * No exchange begins from now on, which is no event by itself; those that are under way go on, and with none of them
+   * left the transport is to be closed. HTTP/2 tells the peer so, by GOAWAY.
+   */
+  readonly leave: () => void
   /** Bytes came from the peer, all of which are looked at before it returns. */
   readonly receive: (bytes: Uint8Array) => ReadonlyArray<Event>
   /** The peer has closed its side (`ended`), or the transport is gone in any other way (`reset`). */

@@ -6,7 +6,17 @@ import type { Chance } from "../model/Chance.ts"
 /** What this side does, at a byte of the input. */
 export interface Act {
   readonly at: number
-  readonly what: "send" | "post" | "upload" | "upload-much" | "finish" | "consume" | "cancel" | "take"
+  readonly what:
+    | "send"
+    | "post"
+    | "upload"
+    | "upload-much"
+    | "finish"
+    | "consume"
+    | "cancel"
+    | "take"
+    | "ping"
+    | "leave"
   readonly exchange: number
 }
 
@@ -43,7 +53,19 @@ export const make = (chance: Chance): FramesCase => {
   for (let left = limitless ? 0 : chance.pick([0, 0, 0, 1, 1, 2, 4]); left > 0; left--) input = mutated(chance, input)
   const acts = Array.from({ length: chance.whole(0, 6) }, (): Act => ({
     at: chance.whole(0, input.length),
-    what: chance.pick(["send", "post", "upload", "upload-much", "finish", "consume", "consume", "cancel", "take"]),
+    what: chance.pick([
+      "send",
+      "post",
+      "upload",
+      "upload-much",
+      "finish",
+      "consume",
+      "consume",
+      "cancel",
+      "take",
+      "ping",
+      "leave",
+    ]),
     exchange: stream(chance, requests.length),
   }))
   return {
@@ -57,6 +79,9 @@ export const make = (chance: Chance): FramesCase => {
     end: chance.pick(["ended", "reset"]),
   }
 }
+
+/** The answer to the first PING of this side. */
+const pong: Uint8Array = frame(Type.ping, 1, 0, "\0\0\0\0\0\0\0\x01")
 
 const stream = (chance: Chance, requests: number): number =>
   chance.yes(0.05) ? chance.pick([0, 2, 2 * requests + 1, 0x7fff_ffff]) : 2 * chance.whole(0, requests - 1) + 1
@@ -109,7 +134,7 @@ const anyFrame = (chance: Chance, requests: number): Uint8Array => {
     case 12:
       return Lab2.goAway(chance.pick([0, 1, 3, 0x7fff_ffff]), chance.pick([0, 0, 2]), chance.pick(["", "why"]))
     case 13:
-      return chance.pick([Lab2.ping, Lab2.settingsAck, frame(Type.priority, 0, id, [0, 0, 0, 1, 2])])
+      return chance.pick([Lab2.ping, pong, Lab2.settingsAck, frame(Type.priority, 0, id, [0, 0, 0, 1, 2])])
     case 14:
       return frame(chance.whole(0, 17), chance.pick([0, 1, 4, 5, 8, 32, 255]), id, "p".repeat(chance.whole(0, 12)))
     default:

@@ -84,6 +84,8 @@ class Bench {
   readonly #unread = new Map<number, number>()
   #output = ""
   #retired = 0
+  #asked = 0
+  #answered = 0
 
   constructor(one: FramesCase, connection: EngineConnection) {
     this.#one = one
@@ -133,6 +135,16 @@ class Bench {
         if (connection.cancel(exchange) === "cut") this.#gone.add(exchange)
         must(connection.cancel(exchange) === "drained", "it was cut twice")
         return
+      case "ping": {
+        const isOut = connection.ping()
+        must(!isOut || this.#asked === this.#answered, "it asked twice")
+        must(isOut || this.#asked > this.#answered || connection.isRetired, "it did not ask")
+        this.#asked += isOut ? 1 : 0
+        return
+      }
+      case "leave":
+        connection.leave()
+        return must(connection.isRetired && connection.room === 0, "it takes requests though it has left")
       default:
         this.#take()
     }
@@ -162,6 +174,10 @@ class Bench {
     for (const event of told) {
       if (event._tag === "Retired") {
         this.#retired++
+        continue
+      }
+      if (event._tag === "Pong") {
+        must(++this.#answered === this.#asked, "an answer to nothing")
         continue
       }
       const { _tag, exchange } = event

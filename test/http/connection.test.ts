@@ -283,6 +283,32 @@ it("an upload goes on behind an informational head, and stops at a response that
   assert.strictEqual(connection.cancel(1), "cut")
 })
 
+describe("a connection that its owner leaves", () => {
+  it("takes no request, and is closed as any other between two of them", () => {
+    const connection = Lab.open()
+    connection.leave()
+    assert.deepStrictEqual(standing(connection), retired)
+    assert.deepStrictEqual(connection.trySend(get), { _tag: "Unsent", request: get, why: "retired" })
+    assert.deepStrictEqual([connection.takeOutput(), Lab.told(connection.closed("ended"))], [[], ["retired closed"]])
+  })
+
+  it("lets its exchange end, both ways", () => {
+    const connection = Lab.asked({ ...get, method: "POST", body: { bytes: undefined } })
+    connection.leave()
+    connection.leave()
+    assert.strictEqual(Result.getOrThrow(connection.upload(1, Lab.bytes("a"))), 1)
+    assert.deepStrictEqual(Lab.told(connection.receive(ok("hi"))), ["200 2", "data hi", "end"])
+    assert.isFalse(connection.isSendEnded(1))
+    Result.getOrThrow(connection.finish(1))
+    assert.deepStrictEqual(standing(connection), retired)
+    assert.match(Lab.told(connection.receive(Lab.bytes("x"))).join(), /^retired fault unasked-response/)
+  })
+
+  it("and nobody can be asked whether he is there", () => {
+    assert.deepStrictEqual([Lab.open().ping(), Lab.asked().ping()], [false, false])
+  })
+})
+
 it("nothing is told of an empty piece, and consuming changes nothing", () => {
   const connection = Lab.asked()
   assert.deepStrictEqual(connection.receive(new Uint8Array(0)), [])

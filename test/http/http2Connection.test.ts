@@ -338,6 +338,67 @@ describe("a connection ends", () => {
   })
 })
 
+describe("a peer is asked whether it is there", () => {
+  const answer = (number: number): Uint8Array =>
+    Lab2.frame(Lab2.Type.ping, 1, 0, [0, 0, 0, 0, 0, 0, number >> 8, number])
+
+  it("once at a time, by another number each time, and its answer is told", () => {
+    const connection = open()
+    for (let number = 1; number <= 300; number++) {
+      assert.deepStrictEqual([connection.ping(), connection.ping()], [true, false])
+      const bytes = [...Lab2.join(...connection.takeOutput())]
+      assert.deepStrictEqual(bytes, [0, 0, 8, 6, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, number >> 8, number & 255])
+      assert.deepStrictEqual(says(connection, answer(number)), ["pong"])
+    }
+  })
+
+  it("and an answer that it did not ask for, or asked for before, ends the connection", () => {
+    for (const sent of [[answer(2)], [answer(1), answer(1)]]) {
+      const connection = open()
+      connection.ping()
+      assert.match(says(connection, ...sent).at(-1)!, /^retired fault unasked-ack ping/)
+      assert.isFalse(connection.ping())
+    }
+  })
+
+  it("before its SETTINGS and behind its GOAWAY too, and not when the connection is over", () => {
+    const connection = Lab2.engine().open()
+    assert.isTrue(connection.ping())
+    assert.deepStrictEqual(says(connection, settings(), answer(1), Lab2.goAway(0, 0)), ["pong", "retired announced"])
+    assert.isTrue(connection.ping())
+    connection.closed("ended")
+    assert.deepStrictEqual([connection.ping(), open().ping()], [false, true])
+  })
+})
+
+describe("a connection that its owner leaves", () => {
+  it("says so once, and lets what is under way end", () => {
+    const connection = Lab2.asked({}, [get, post])
+    connection.leave()
+    connection.leave()
+    assert.deepStrictEqual(written(connection), ["goaway 0 0"])
+    assert.deepStrictEqual([connection.room, connection.isRetired], [0, true])
+    assert.deepInclude(connection.trySend(get), { _tag: "Unsent", why: "retired" })
+    assert.deepStrictEqual(says(connection, whole(1), whole(3)), ["1: 200 0", "1: end", "3: 200 0", "3: end"])
+    Result.getOrThrow(connection.finish(3))
+    assert.deepStrictEqual(written(connection), ["data 3  end"])
+    assert.deepStrictEqual(Lab2.told(connection.closed("ended")), ["retired closed"])
+    connection.leave()
+    assert.deepStrictEqual(connection.takeOutput(), [])
+  })
+
+  it("says it behind the peer's GOAWAY, too, and a fault is still told of", () => {
+    const connection = Lab2.asked()
+    assert.deepStrictEqual(says(connection, Lab2.goAway(1, 0)), ["retired announced"])
+    connection.leave()
+    assert.deepStrictEqual(written(connection), ["goaway 0 0"])
+    const left = Lab2.asked()
+    left.leave()
+    assert.match(says(left, data(0, "x")).join(), /^1: failed frame-stream \S+ \d+,retired fault frame-stream/)
+    assert.deepStrictEqual(written(left), ["goaway 0 0", "goaway 0 1"])
+  })
+})
+
 it("errors show nothing of what was sent", () => {
   const connection = Lab2.asked()
   const [failed] = connection.receive(response(1, 200, [["x", "canary\n"], ["canary", "canary"]]))

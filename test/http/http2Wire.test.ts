@@ -177,6 +177,17 @@ describe("ends are told apart", () => {
       await Wire.within(driver.closed, "the end")
     }))
 
+  it("a server that is asked answers, and hears that this side goes away, which lets what is under way end", () =>
+    using(async (driver) => {
+      const answered = driver.hears(({ _tag }) => _tag === "Pong")
+      assert.isTrue(driver.ping())
+      await answered
+      const reply = driver.ask(get("/large"))
+      driver.say()
+      assert.strictEqual((await reply).body.length, 1_000_000)
+      await Wire.within(driver.closed, "the end, which is the server's")
+    }))
+
   it("XT12: an answer that comes while the upload goes on", () =>
     using(async (driver) => {
       const reply = await driver.ask({ ...post({ bytes: 100 }), path: "/early" }, { pieces: ["some"] })

@@ -39,6 +39,8 @@ export type Laws = [
       | "finish"
       | "consumed"
       | "cancel"
+      | "ping"
+      | "leave"
       | "receive"
       | "closed"
       | "takeOutput"
@@ -54,7 +56,7 @@ export type Laws = [
   Law<
     Equal<
       Engine.Event["_tag"],
-      "Informational" | "Head" | "Data" | "End" | "SendEnded" | "Writable" | "Switched" | "Failed" | "Retired"
+      "Informational" | "Head" | "Data" | "End" | "SendEnded" | "Writable" | "Switched" | "Failed" | "Retired" | "Pong"
     >
   >,
   Law<Equal<EventOf<"Head">["head"], ResponseHead>>,

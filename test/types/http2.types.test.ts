@@ -50,7 +50,7 @@ export type Laws = [
   Law<Equal<Unsent["why"], "busy" | "retired" | "unsupported">>,
   Law<Equal<ReturnType<EngineConnection["isSendEnded"]>, boolean>>,
   Law<Equal<ReturnType<EngineConnection["upload"]>, Result.Result<number, ExchangeOver | InvalidRequest>>>,
-  Law<Equal<Exclude<Event, { readonly exchange: number }>["_tag"], "Retired">>,
+  Law<Equal<Exclude<Event, { readonly exchange: number }>["_tag"], "Retired" | "Pong">>,
   Law<Equal<keyof Reset, "code" | "part" | "received" | "expected" | "unprocessed">>,
 ]
 

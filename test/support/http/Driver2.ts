@@ -87,6 +87,18 @@ export class Driver2 {
     return how
   }
 
+  ping(): boolean {
+    const isOut = this.connection.ping()
+    this.#flush()
+    return isOut
+  }
+
+  /** Says that it goes away, and keeps the socket. */
+  say(): void {
+    this.connection.leave()
+    this.#flush()
+  }
+
   leave(): Promise<void> {
     this.socket.destroy()
     return this.closed
@@ -129,6 +141,7 @@ export class Driver2 {
       this.retired = event
       return
     }
+    if (event._tag === "Pong") return
     const asked = this.#asked.get(event.exchange)
     if (asked === undefined) return
     const { reply } = asked

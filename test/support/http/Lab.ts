@@ -50,6 +50,8 @@ export const said = (event: Event): string => {
       return `switched ${text(event.surplus)}`
     case "Failed":
       return `failed ${why(event.error)}`
+    case "Pong":
+      return "pong"
     case "Retired":
       return event.error === undefined ? `retired ${event.why}` : `retired ${event.why} ${why(event.error)}`
   }
