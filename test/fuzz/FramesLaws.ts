@@ -7,9 +7,10 @@ import * as Lab from "../support/http/Lab.ts"
 import * as Lab2 from "../support/http/Lab2.ts"
 import type { Act, FramesCase } from "./FramesCase.ts"
 import { must, same } from "./Law.ts"
+import { type Limits, type Method, ReferenceFrames } from "./ReferenceFrames.ts"
 
 /** So small that inputs of a few hundred bytes pass them. */
-export const small: Http2.Options = {
+export const small: Http2.Options & Limits = {
   maxHeadBytes: 256,
   maxFields: 3,
   maxTrailerBytes: 80,
@@ -28,6 +29,8 @@ const mostKept = (isSmall: boolean): number => 2 * (16_384 + (isSmall ? 256 : 65
 interface Said {
   readonly told: ReadonlyArray<string>
   readonly output: string
+  /** What was told before the transport ended, less what is of the sending side. */
+  readonly read: ReadonlyArray<string>
 }
 
 export const broken = (one: FramesCase, on: HttpEngine): void => {
@@ -40,6 +43,36 @@ export const broken = (one: FramesCase, on: HttpEngine): void => {
     )
     must(cut.output === whole.output, `pieces of ${sizes} make another output`)
   }
+  agree(one, on)
+}
+
+/** What the codec reads and answers is what the book says, of the case less what it sends in between. */
+const agree = (one: FramesCase, on: HttpEngine): void => {
+  const requests = one.requests.map((kind): Method => kind === "POST" ? "short" : kind)
+  const acts = one.acts.filter(({ what }) => what === "cancel" || what === "consume" || what === "take")
+  const said = run({ ...one, requests, acts }, on, [Infinity])
+  const reference = new ReferenceFrames(requests, { ...usual, ...one.small && small })
+  let at = 0
+  for (const { at: to, exchange, what } of acts) {
+    reference.feed(one.input.slice(at, to))
+    if (what === "cancel") reference.cancel(exchange)
+    at = to
+  }
+  reference.feed(one.input.slice(at))
+  const { told, written } = reference
+  must(same(said.read, told), `the codec says ${JSON.stringify(said.read)}, the book ${JSON.stringify(told)}`)
+  const answers = new Lab2.Written().say(Lab.bytes(said.output)).filter((line) =>
+    /^(reset|settings ack|ping|goaway)/.test(line)
+  )
+  must(same(answers, written), `the codec answers ${JSON.stringify(answers)}, the book ${JSON.stringify(written)}`)
+}
+
+const usual: Limits = {
+  maxHeadBytes: 65_536,
+  maxFields: 256,
+  maxTrailerBytes: 8_192,
+  maxInformational: 32,
+  maxContinuations: 32,
 }
 
 const large = new Uint8Array(70_000)
@@ -151,6 +184,7 @@ class Bench {
   }
 
   end(): Said {
+    const read = Lab2.told(this.#events.filter(({ _tag }) => _tag !== "SendEnded" && _tag !== "Writable"))
     const closing = this.#connection.closed(this.#one.end)
     this.#hear(closing)
     this.#take()
@@ -162,7 +196,12 @@ class Bench {
     }
     must(this.#connection.receive(Lab2.ping).length === 0, "it went on behind its end")
     must(this.#connection.takeOutput().length === 0, "it wrote behind its end")
-    return { told: Lab2.told(this.#events), output: this.#output }
+    const isFault = /(failed|retired fault) (?!reset|gone).*/
+    return {
+      told: Lab2.told(this.#events),
+      output: this.#output,
+      read: read.map((line) => line.replace(isFault, (_, what) => what === "failed" ? "failed fault" : what)),
+    }
   }
 
   #take(): void {

@@ -138,7 +138,10 @@ export class Written {
   }
 
   read(connection: EngineConnection): ReadonlyArray<string> {
-    const bytes = join(...connection.takeOutput())
+    return this.say(join(...connection.takeOutput()))
+  }
+
+  say(bytes: Uint8Array): ReadonlyArray<string> {
     const lines: Array<string> = []
     for (let at = Lab.text(bytes.subarray(0, 24)).startsWith("PRI * HTTP/2.0") ? 24 : 0; at < bytes.length;) {
       const length = (bytes[at]! << 16) | (bytes[at + 1]! << 8) | bytes[at + 2]!
