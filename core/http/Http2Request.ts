@@ -87,8 +87,7 @@ const addFields = (
   head: Array<Field>,
 ): InvalidRequest | undefined => {
   let isHosted = false
-  for (const field of request.fields) {
-    const [name, value] = field
+  for (const [name, value] of request.fields) {
     const wrong = wrongField(name, value)
     if (wrong !== undefined) return wrong
     const own = name.toLowerCase()
@@ -98,7 +97,7 @@ const addFields = (
       if (isHosted) return invalid("host", "there once")
       isHosted = true
       head[1] = [":authority", value]
-    } else if (own !== "content-length") head.push(own === name ? field : [own, value])
+    } else if (own !== "content-length") head.push([own, value])
   }
   return undefined
 }

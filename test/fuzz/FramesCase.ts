@@ -149,19 +149,20 @@ const heads = (
   last: number,
   first: ReadonlyArray<readonly [string, string]>,
 ): Uint8Array => {
-  const bytes: Array<number> = chance.yes(0.1) ? [chance.pick([0x20, 0x3f, 0x28])] : []
+  const bytes: Array<number> = chance.yes(0.15) ? [...chance.pick(sizes)] : []
   bytes.push(...block(...first))
   for (let left = chance.whole(0, 3); left > 0; left--) {
-    const name = chance.pick(["x", "content-length", "connection", "X", "te", ":path", "long"])
+    const name = chance.pick(["x", "content-length", "content-length", ...others])
     const value = name === "content-length"
       ? chance.pick(["0", "5", "5", "05"])
       : chance.pick(["", "v", "a\nb", "w".repeat(200)])
     const literal = block([name, value])
-    // Kept in the table, an entry of the table or of none, or a text by Huffman's code.
-    const form = chance.whole(0, 3)
+    // Kept in the table, an entry of the table or of none, a text by Huffman's code, or one that may be none.
+    const form = chance.whole(0, 4)
     if (form === 0) bytes.push(0x40, ...literal.slice(1))
     else if (form === 1) bytes.push(chance.pick([0xbe, 0xbf, 0xc0, 0x88, 0x80, 0xff]))
     else if (form === 2) bytes.push(0x40, 0x82, 0xf2, 0xb4, 0x82, 0x07, 0x07)
+    else if (form === 3) bytes.push(0x0f, 0x00, ...code(chance))
     else bytes.push(...literal)
   }
   if (chance.yes(0.7)) return frame(Type.headers, endHeaders | last, id, bytes)
@@ -170,6 +171,29 @@ const heads = (
     frame(Type.headers, last, id, bytes.slice(0, at)),
     frame(Type.continuation, chance.yes(0.8) ? endHeaders : 0, id, bytes.slice(at)),
   )
+}
+
+/** Sizes of the table: of nothing, of an entry and two, beyond what was announced, and such as are cut. */
+const sizes: ReadonlyArray<ReadonlyArray<number>> = [
+  [0x20],
+  [0x28],
+  [0x3f],
+  [0x3f, 0x02],
+  [0x3f, 0x03],
+  [0x3f, 0x25],
+  [0x20, 0x3f, 0xe1, 0x1f],
+  [0x3f, 0xe2, 0x1f],
+]
+
+/** What a field is named besides. */
+const others = "connection keep-alive transfer-encoding upgrade te trailer host X :path :status long server \x7f".split(
+  " ",
+)
+
+/** A text of HPACK by Huffman's code, or nearly so. */
+const code = (chance: Chance): ReadonlyArray<number> => {
+  const bytes = Array.from({ length: chance.whole(0, 6) }, () => chance.yes(0.4) ? 255 : chance.whole(0, 255))
+  return [0x80 | bytes.length, ...bytes]
 }
 
 const mutated = (chance: Chance, input: string): string => {

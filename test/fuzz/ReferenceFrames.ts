@@ -56,6 +56,8 @@ const number = (text: string): number => Array.from(text).reduce((sum, letter) =
 export class ReferenceFrames {
   /** What is told, as by `Lab2.told`, with `fault` in place of what is wrong. */
   readonly told: Array<string> = []
+  /** The fields of heads, in order. */
+  readonly heads: Array<string> = []
   /** Resets, answers and what is said in the end: type, stream, code. */
   readonly written: Array<string> = []
   readonly #limits: Limits
@@ -253,6 +255,7 @@ export class ReferenceFrames {
     if (status < 200) {
       must(status !== 101 && !isLast && (length ?? "0") === "0")
       must(++stream.informational <= this.#limits.maxInformational)
+      this.heads.push(listed(stream.id, others))
       this.told.push(`${stream.id}: ${status}`)
       return
     }
@@ -261,6 +264,7 @@ export class ReferenceFrames {
     must(opens || !(status === 204 || (isLast && !isBare)) || (length ?? "0") === "0")
     if (!opens) stream.expected = isBare || isLast ? 0 : length === undefined ? undefined : Number(length)
     stream.part = "body"
+    this.heads.push(listed(stream.id, others))
     this.told.push(`${stream.id}: ${status} ${isLast ? 0 : stream.expected ?? "?"}`)
     if (isLast) this.#ended(stream, [])
     // There is nothing to send in a tunnel that is none.
@@ -364,6 +368,8 @@ export class ReferenceFrames {
     if (!this.#isRetired) this.told.push("retired fault")
   }
 }
+
+export const listed = (stream: number, fields: ReadonlyArray<Field>): string => JSON.stringify([stream, fields])
 
 const has = (flags: number, flag: number): boolean => Math.floor(flags / flag) % 2 === 1
 

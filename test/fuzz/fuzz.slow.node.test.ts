@@ -120,6 +120,25 @@ describe("a fault is found that is planted:", () => {
         closed: (how) => [...own.closed(how), ...told === undefined ? [] : [told]],
       }
     },
+    "it reads another status": (own) => ({
+      receive: (bytes) =>
+        own.receive(bytes).map((event) =>
+          event._tag === "Head" ? { ...event, head: { ...event.head, status: event.head.status + 1 } } : event
+        ),
+    }),
+    "it loses a field": (own) => ({
+      receive: (bytes) =>
+        own.receive(bytes).map((event) =>
+          event._tag === "Head" ? { ...event, head: { ...event.head, fields: event.head.fields.slice(1) } } : event
+        ),
+    }),
+    "it resets with another code": (own) => ({
+      takeOutput: () =>
+        own.takeOutput().map((piece) => {
+          const at = piece.findLastIndex((byte, at) => byte === 3 && piece[at - 1] === 4 && piece[at + 1] === 0)
+          return at < 0 ? piece : piece.with(at + 9, 99)
+        }),
+    }),
     "it retires twice": (own) => ({
       closed: (how) => [...own.closed(how), { _tag: "Retired", why: "cut", error: undefined }],
     }),
