@@ -64,6 +64,7 @@ export class Http1Connection implements EngineConnection {
   upload(exchange: Exchange, bytes: Uint8Array): Result.Result<number, ExchangeOver | InvalidRequest> {
     const course = this.#sending(exchange)
     if (course === undefined) return Result.fail(new ExchangeOver({ exchange }))
+    if (!(bytes instanceof Uint8Array)) return Result.fail(invalid("upload", "a Uint8Array"))
     const { left } = course
     if (left !== undefined && bytes.length > left) {
       return Result.fail(invalid("upload", `at most ${left} bytes`, bytes.length))

@@ -6,7 +6,7 @@ import { type Asking, isWritten, writeFields } from "./Http1Fields.ts"
 import type { Asked } from "./Http1Framing.ts"
 import type { Exchange } from "./HttpEngine.ts"
 import type { Fields, HttpRequest } from "./HttpMessage.ts"
-import { invalid, wrongField, wrongRequest } from "./HttpRules.ts"
+import { areFields, invalid, wrongField, wrongRequest } from "./HttpRules.ts"
 import { steers } from "./HttpSyntax.ts"
 import type { Slab } from "./Slab.ts"
 
@@ -107,6 +107,7 @@ const lineEnd = Uint8Array.of(13, 10)
 
 /** The end of a chunked body, with its trailers. */
 export const encodeEnd = (slab: Slab, trailers: Fields): Uint8Array | InvalidRequest => {
+  if (!areFields(trailers)) return invalid("trailers", "a list of names and values")
   slab.begin()
   slab.add("0\r\n")
   for (const [name, value] of trailers) {

@@ -95,6 +95,7 @@ export class Http2Connection implements EngineConnection {
   upload(exchange: Exchange, bytes: Uint8Array): Result.Result<number, ExchangeOver | InvalidRequest> {
     const stream = this.#sending(exchange)
     if (stream === undefined) return Result.fail(new ExchangeOver({ exchange }))
+    if (!(bytes instanceof Uint8Array)) return Result.fail(invalid("upload", "a Uint8Array"))
     const { left } = stream
     if (left !== undefined && bytes.length > left) {
       return Result.fail(invalid("body", `at most the ${left} bytes that are left of its length`, bytes.length))

@@ -3,7 +3,7 @@ import * as Result from "effect/Result"
 import type { InvalidRequest } from "../Refusal.ts"
 import type { Asked } from "./Http2Streams.ts"
 import type { Field, Fields, HttpRequest } from "./HttpMessage.ts"
-import { invalid, wrongField, wrongRequest } from "./HttpRules.ts"
+import { areFields, invalid, wrongField, wrongRequest } from "./HttpRules.ts"
 import { isAuthority, isToken, steers } from "./HttpSyntax.ts"
 
 export interface Prepared extends Asked {
@@ -15,7 +15,7 @@ export interface Prepared extends Asked {
 
 /** `maxBytes`: names, values and 32 for each field, in all. */
 export const prepare = (request: HttpRequest, maxBytes: number): Result.Result<Prepared, InvalidRequest> => {
-  const wrong = wrongOpening(request) ?? wrongRequest(plain(request)) ?? wrongScheme(request)
+  const wrong = wrongOpening(request) ?? wrongRequest(plain(request))
   if (wrong !== undefined) return Result.fail(wrong)
   const { body, method } = request
   const isTunnel = method === "CONNECT"
@@ -42,6 +42,7 @@ export const prepare = (request: HttpRequest, maxBytes: number): Result.Result<P
 
 /** Trailers of an upload, in lower case. */
 export const prepareTrailers = (trailers: Fields, maxBytes: number): Result.Result<Fields, InvalidRequest> => {
+  if (!areFields(trailers)) return Result.fail(invalid("trailers", "a list of names and values"))
   const fields: Array<Field> = []
   for (const [name, value] of trailers) {
     const wrong = wrongField(name, value)
@@ -67,9 +68,6 @@ const wrongOpening = ({ body, method, protocol }: HttpRequest): InvalidRequest |
   }
   return body === undefined ? undefined : invalid("body", "left out with CONNECT")
 }
-
-const wrongScheme = ({ scheme }: HttpRequest): InvalidRequest | undefined =>
-  scheme === "http" || scheme === "https" ? undefined : invalid("scheme", "http or https")
 
 /** RFC 9113, 8.3.1 and 8.5; RFC 8441, 4. The authority is the second of them. */
 const pseudo = ({ authority, method, path, protocol, scheme }: HttpRequest): Array<Field> => {

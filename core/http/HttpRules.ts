@@ -5,18 +5,21 @@
  * A value that a rule refuses may be a secret, so an error shows nothing of it.
  */
 import { InvalidRequest } from "../Refusal.ts"
-import type { HttpRequest, Upload } from "./HttpMessage.ts"
+import type { Fields, HttpRequest, Upload } from "./HttpMessage.ts"
 import { isAuthority, isMethod, isToken, target, text } from "./HttpSyntax.ts"
 
 /** A refusal that shows nothing of the value where none is given. */
 export const invalid = (field: string, rule: string, value: unknown = "something else"): InvalidRequest =>
   new InvalidRequest({ field, rule, value })
 
-/** What is wrong with everything but the fields; undefined where nothing is. */
-export const wrongRequest = ({ authority, body, method, path }: HttpRequest): InvalidRequest | undefined => {
+/** What is wrong with everything but each of the fields; undefined where nothing is. */
+export const wrongRequest = (request: HttpRequest): InvalidRequest | undefined => {
+  const { authority, body, fields, method, path, scheme } = request
   if (typeof method !== "string" || typeof authority !== "string" || typeof path !== "string") {
     return invalid("request", "made of texts")
   }
+  if (scheme !== "http" && scheme !== "https") return invalid("scheme", "http or https")
+  if (!areFields(fields)) return invalid("fields", "a list of names and values")
   const isConnect = method === "CONNECT"
   if (!isMethod(method)) return invalid("method", "a token in capitals")
   if (!isAuthority(authority, isConnect)) return invalid("authority", isConnect ? "host:port" : "host or host:port")
@@ -33,6 +36,9 @@ export const wrongRequest = ({ authority, body, method, path }: HttpRequest): In
 const isUpload = (body: Upload): boolean =>
   typeof body === "object" && body !== null && "bytes" in body &&
   (body.bytes === undefined || (Number.isSafeInteger(body.bytes) && body.bytes >= 0))
+
+/** A record, which is easily taken for a list of fields, is none. */
+export const areFields = (fields: Fields): boolean => Array.isArray(fields) && fields.every(Array.isArray)
 
 export const wrongField = (name: string, value: string): InvalidRequest | undefined => {
   if (typeof name !== "string" || typeof value !== "string") return invalid("field", "two texts")
