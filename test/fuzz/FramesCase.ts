@@ -173,16 +173,19 @@ const heads = (
   )
 }
 
-/** Sizes of the table: of nothing, of an entry and two, beyond what was announced, and such as are cut. */
+/** An entry of 34 bytes, which the table is to keep. */
+const entry = [0x40, 1, 0x78, 1, 0x76]
+
+/** Sizes of the table: of nothing, beyond what was announced, cut; and those that are as large as entries, or a byte less. */
 const sizes: ReadonlyArray<ReadonlyArray<number>> = [
   [0x20],
-  [0x28],
   [0x3f],
-  [0x3f, 0x02],
-  [0x3f, 0x03],
-  [0x3f, 0x25],
   [0x20, 0x3f, 0xe1, 0x1f],
   [0x3f, 0xe2, 0x1f],
+  [0x3f, 0x03, ...entry, 0xbe],
+  [0x3f, 0x02, ...entry, 0xbe],
+  [0x3f, 0x25, ...entry, ...entry, 0xbf],
+  [0x3f, 0x24, ...entry, ...entry, 0xbf],
 ]
 
 /** What a field is named besides. */
