@@ -68,6 +68,7 @@ const ranks: Architecture.Ranks = {
   "core/http/HttpLimits.ts": 5,
   "core/http/Latin1.ts": 5,
   "core/http/Slab.ts": 5.1,
+  "core/http/Http1Limits.ts": 5.1,
   "core/http/HttpRules.ts": 5.1,
   "core/http/HttpEngine.ts": 5.1,
   "core/http/Http1Framing.ts": 5.2,

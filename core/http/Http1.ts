@@ -7,25 +7,17 @@
 import * as Result from "effect/Result"
 import { InvalidLimits } from "../Refusal.ts"
 import { Http1Connection } from "./Http1Connection.ts"
-import { type ResponseLimits, ResponseReader } from "./Http1Response.ts"
+import { defaults, type Http1Limits } from "./Http1Limits.ts"
+import { ResponseReader } from "./Http1Response.ts"
 import type { HttpEngine } from "./HttpEngine.ts"
-import { decode, defaults, type HttpLimits } from "./HttpLimits.ts"
+import { decode } from "./HttpLimits.ts"
 import * as Latin1 from "./Latin1.ts"
 import { Slab } from "./Slab.ts"
 
-/** Each limit is a whole number from 1 to 1,048,576. */
-export interface Options extends HttpLimits {
-  /** Bytes of a line of a head or of trailers, with its end; 32,768 by default. */
-  readonly maxLineBytes?: number | undefined
-  /** Bytes of the line ahead of a chunk, with its extensions and its end; 256 by default. */
-  readonly maxChunkLineBytes?: number | undefined
-  /** Bytes of framing beyond what chunks of their size need, of one body; 16,384 by default. */
-  readonly maxChunkOverheadBytes?: number | undefined
+export interface Options extends Http1Limits {
   /** The platform's own decoder; the core's is right, and slower. */
   readonly latin1?: Latin1.Latin1 | undefined
 }
-
-const all: ResponseLimits = { ...defaults, maxLineBytes: 32_768, maxChunkLineBytes: 256, maxChunkOverheadBytes: 16_384 }
 
 /**
  * An engine whose connections have these limits. It owns nothing itself.
@@ -50,7 +42,7 @@ export const make = (
   if (typeof latin1 !== "function") {
     return Result.fail(new InvalidLimits({ system, limit: "latin1", rule: "a function", value: latin1 }))
   }
-  return Result.map(decode(system, all, given), (limits): HttpEngine => {
+  return Result.map(decode(system, defaults, given), (limits): HttpEngine => {
     const { maxHeadBytes } = limits
     const slab = new Slab()
     return {

@@ -5,8 +5,8 @@
  * There is no clock in it: what an honest peer sends besides messages grows with them, so an exchange allows some frames,
  * and bytes of bodies some more. What is left are the keep-alives of an idle connection, for which the limit is.
  */
-const framesAnExchange = 16
-const bytesAFrame = 256
+export const framesAnExchange = 16
+export const bytesAFrame = 256
 
 export class Quota {
   readonly #max: number
