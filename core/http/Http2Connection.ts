@@ -135,8 +135,8 @@ export class Http2Connection implements EngineConnection {
     this.#incoming.consumed(exchange, bytes)
   }
 
-  cancel(exchange: Exchange): "drained" | "cut" {
-    return this.#incoming.cancel(exchange)
+  cancel(exchange: Exchange, code?: number): "drained" | "cut" {
+    return this.#incoming.cancel(exchange, code)
   }
 
   ping(): boolean {

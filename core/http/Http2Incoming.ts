@@ -107,12 +107,12 @@ export class Incoming implements FrameSink {
     if (told > 0) output.windowUpdate(stream.id, told)
   }
 
-  cancel(exchange: Exchange): "drained" | "cut" {
+  cancel(exchange: Exchange, code: number = Code.cancel): "drained" | "cut" {
     const { output, streams, uploads } = this.#shared
     const stream = streams.get(exchange)
     this.#release(streams.consume(exchange, Infinity))
     if (stream === undefined) return "drained"
-    output.reset(exchange, Code.cancel)
+    output.reset(exchange, code)
     uploads.drop(stream)
     streams.reset(stream)
     return "cut"

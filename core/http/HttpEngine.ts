@@ -166,9 +166,9 @@ export interface EngineConnection {
   /**
    * Nobody wants the rest of an exchange. `drained`: both of its messages had ended, and nothing has changed. `cut`: it is
    * over, without a further event; in HTTP/1.1 the connection is retired with it, and its transport to be closed, and in
-   * HTTP/2 the stream is reset.
+   * HTTP/2 the stream is reset, with a code of RFC 9113, 7: CANCEL if none is given.
    */
-  readonly cancel: (exchange: Exchange) => "drained" | "cut"
+  readonly cancel: (exchange: Exchange, code?: number) => "drained" | "cut"
   /**
    * Asks the peer whether it is there, for whoever has a clock to give up on it; whether that came out. It does not where
    * an answer is due already, where the connection has ended, and in HTTP/1.1, which cannot ask.

@@ -280,6 +280,12 @@ describe("an exchange is cut", () => {
     assert.deepStrictEqual(connection.takeOutput(), [])
   })
 
+  it("by its owner with a code of his own", () => {
+    const connection = Lab2.asked({}, [get, get])
+    assert.deepStrictEqual([connection.cancel(1, 2), connection.cancel(3, 0xffff_ffff)], ["cut", "cut"])
+    assert.deepStrictEqual(written(connection), ["reset 1 2", "reset 3 4294967295"])
+  })
+
   it("by the end of the connection, clean or not, wherever it is", () => {
     for (const how of ["ended", "reset"] as const) {
       const connection = Lab2.asked({}, [get, get, get])
