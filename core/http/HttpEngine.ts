@@ -48,7 +48,10 @@ export interface Unsent {
   readonly why: "busy" | "retired" | "unsupported"
 }
 
-/** The request breaks a rule, so no connection would take it. No byte came out, and nothing has changed. */
+/**
+ * The request breaks a rule, so no connection would take it; or its head is larger than this peer has said that it reads.
+ * No byte came out, and nothing has changed.
+ */
 export interface Malformed {
   readonly _tag: "Malformed"
   readonly error: InvalidRequest
