@@ -161,7 +161,7 @@ const heads = (
     const form = chance.whole(0, 4)
     if (form === 0) bytes.push(0x40, ...literal.slice(1))
     else if (form === 1) bytes.push(chance.pick([0xbe, 0xbf, 0xc0, 0x88, 0x80, 0xff]))
-    else if (form === 2) bytes.push(0x40, 0x82, 0xf2, 0xb4, 0x82, 0x07, 0x07)
+    else if (form === 2) bytes.push(0x40, 0x82, 0xf3, 0xeb, 0x82, 0xf3, 0xeb)
     else if (form === 3) bytes.push(0x0f, 0x00, ...code(chance))
     else bytes.push(...literal)
   }

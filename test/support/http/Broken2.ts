@@ -1,0 +1,157 @@
+/** What an HTTP/2 peer may not send, a row a rule: to a connection with two GETs, of which the second one stays. */
+import * as Lab2 from "./Lab2.ts"
+
+const { data, endHeaders, endStream, frame, headers, padded, priority, reset, response, settings, Type, windowUpdate } =
+  Lab2
+const ok = response(1, 200)
+const whole = response(1, 200, [], endStream)
+const length = (value: string): readonly [string, string] => ["content-length", value]
+
+export type Sent = ReadonlyArray<Uint8Array>
+/** The rule with the type of the frame that breaks it. */
+export type Row = readonly [title: string, sent: Sent, rule: string]
+
+/** Those that fail the stream of the first. */
+export const streams: ReadonlyArray<Row> = [
+  ["no status", [headers(1, [["x", "y"]])], "pseudo-field headers"],
+  ["an empty block", [headers(1, [])], "pseudo-field headers"],
+  ["two statuses", [headers(1, [[":status", "200"], [":status", "200"]])], "pseudo-field headers"],
+  ["a status behind a field", [headers(1, [["x", "y"], [":status", "200"]])], "pseudo-field headers"],
+  ["a method", [response(1, 200, [[":method", "GET"]])], "pseudo-field headers"],
+  ["a pseudo-field of no RFC", [response(1, 200, [[":x", "y"]])], "pseudo-field headers"],
+  ["a status of two digits", [headers(1, [[":status", "99"]])], "status headers"],
+  ["a status below 100", [headers(1, [[":status", "099"]])], "status headers"],
+  ["a status of four digits", [headers(1, [[":status", "2000"]])], "status headers"],
+  ["a status with a reason", [headers(1, [[":status", "200 OK"]])], "status headers"],
+  ["a switch of protocols", [response(1, 101)], "status headers"],
+  ["a name in capitals", [response(1, 200, [["X-Y", "z"]])], "field-name headers"],
+  ["no name", [response(1, 200, [["", "z"]])], "field-name headers"],
+  ["a name with a blank", [response(1, 200, [["x y", "z"]])], "field-name headers"],
+  ["a name with a colon", [response(1, 200, [["x:y", "z"]])], "field-name headers"],
+  ["a name beyond ASCII", [response(1, 200, [["x\xe9", "z"]])], "field-name headers"],
+  ["NUL in a name", [response(1, 200, [["x\0", "z"]])], "field-name headers"],
+  ["NUL in a value", [response(1, 200, [["x", "a\0b"]])], "control headers"],
+  ["CR in a value", [response(1, 200, [["x", "a\rb"]])], "control headers"],
+  ["LF in a value", [response(1, 200, [["x", "a\nb: c"]])], "control headers"],
+  ["CR LF in a value", [response(1, 200, [["x", "a\r\nb: c"]])], "control headers"],
+  ["DEL in a value", [response(1, 200, [["x", "\x7f"]])], "control headers"],
+  ["a blank before a value", [response(1, 200, [["x", " y"]])], "blank headers"],
+  ["a tab behind a value", [response(1, 200, [["x", "y\t"]])], "blank headers"],
+  ...["connection", "keep-alive", "proxy-connection", "transfer-encoding", "upgrade"].map((name): Row => [
+    name,
+    [response(1, 200, [[name, "x"]])],
+    "connection-field headers",
+  ]),
+  ["a length with a sign", [response(1, 200, [length("+5")])], "content-length headers"],
+  ["a length with a leading zero", [response(1, 200, [length("05")])], "content-length headers"],
+  ["no length", [response(1, 200, [length("")])], "content-length headers"],
+  ["two lengths that are one", [response(1, 200, [length("5"), length("5")])], "content-length headers"],
+  ["a list of lengths", [response(1, 200, [length("5, 5")])], "content-length headers"],
+  ["a length above 2^53 - 1", [response(1, 200, [length("9007199254740992")])], "content-length headers"],
+  ["a length with 204", [response(1, 204, [length("5")])], "framed-without-body headers"],
+  ["a length with 103", [response(1, 103, [length("5")])], "framed-without-body headers"],
+  ["a length, and an end at once", [response(1, 200, [length("5")], endStream)], "body-length headers"],
+  ["less than its length", [response(1, 200, [length("5")]), data(1, "hell", endStream)], "body-length data"],
+  ["more than its length", [response(1, 200, [length("5")]), data(1, "hello!")], "body-length data"],
+  ["more than its length in padding's frame", [
+    response(1, 200, [length("1")]),
+    frame(Type.data, padded, 1, "\x01ab\0"),
+  ], "body-length data"],
+  ["less than its length, and trailers", [
+    response(1, 200, [length("5")]),
+    data(1, "hell"),
+    headers(1, [["x", "y"]], endStream),
+  ], "body-length headers"],
+  ["a body with 204", [response(1, 204), data(1, "x")], "body-length data"],
+  ["a body with 304", [response(1, 304, [length("1")]), data(1, "x")], "body-length data"],
+  ["a body ahead of its head", [data(1, "x")], "early-data data"],
+  ["a body behind an informational head", [response(1, 100), data(1, "x")], "early-data data"],
+  ["an empty end ahead of a head", [data(1, "", endStream)], "early-data data"],
+  ["an end with an informational head", [response(1, 103, [], endStream)], "early-end headers"],
+  ["trailers that do not end it", [ok, headers(1, [["x", "y"]])], "open-trailers headers"],
+  ["a second final head", [ok, whole], "pseudo-field headers"],
+  ["a status among trailers", [ok, headers(1, [[":status", "200"]], endStream)], "pseudo-field headers"],
+  ["a length among trailers", [ok, headers(1, [length("0")], endStream)], "trailer-field headers"],
+  ["a host among trailers", [ok, headers(1, [["host", "x"]], endStream)], "trailer-field headers"],
+  ["connection among trailers", [ok, headers(1, [["connection", "x"]], endStream)], "connection-field headers"],
+  ["a window of nothing", [windowUpdate(1, 0)], "window-increment window-update"],
+  ["a window beyond 2^31 - 1", [windowUpdate(1, 0x7fff_ffff)], "window-overflow window-update"],
+]
+
+const cut = (type: number, flags: number, stream: number, bytes: number): Uint8Array =>
+  frame(type, flags, stream, new Uint8Array(bytes))
+const openBlock = frame(Type.headers, 0, 1, Lab2.block([":status", "200"]))
+
+/** Those that end the connection, with the code that the peer is told. */
+export const connections: ReadonlyArray<readonly [...Row, code: number]> = [
+  ["a frame beyond the limit", [frame(Type.data, 0, 1, [], 16_385)], "frame-size data", 6],
+  ["PING of seven bytes", [cut(Type.ping, 0, 0, 7)], "frame-size ping", 6],
+  ["WINDOW_UPDATE of five bytes", [cut(Type.windowUpdate, 0, 1, 5)], "frame-size window-update", 6],
+  ["RST_STREAM of three bytes", [cut(Type.reset, 0, 1, 3)], "frame-size rst-stream", 6],
+  ["PRIORITY of four bytes", [cut(Type.priority, 0, 1, 4)], "frame-size priority", 6],
+  ["GOAWAY of seven bytes", [cut(Type.goAway, 0, 0, 7)], "frame-size goaway", 6],
+  ["SETTINGS of five bytes", [cut(Type.settings, 0, 0, 5)], "frame-size settings", 6],
+  ["an acknowledgement with a setting", [cut(Type.settings, 1, 0, 6)], "frame-size settings", 6],
+  ["padded DATA without the length of its padding", [cut(Type.data, padded, 1, 0)], "frame-size data", 6],
+  ["HEADERS too short for a priority", [cut(Type.headers, priority | endHeaders, 1, 4)], "frame-size headers", 6],
+  ["DATA of no stream", [data(0, "x")], "frame-stream data", 1],
+  ["HEADERS of no stream", [headers(0, [[":status", "200"]])], "frame-stream headers", 1],
+  ["RST_STREAM of no stream", [reset(0, 8)], "frame-stream rst-stream", 1],
+  ["PRIORITY of no stream", [cut(Type.priority, 0, 0, 5)], "frame-stream priority", 1],
+  ["SETTINGS of a stream", [cut(Type.settings, 0, 1, 0)], "frame-stream settings", 1],
+  ["PING of a stream", [cut(Type.ping, 0, 1, 8)], "frame-stream ping", 1],
+  ["GOAWAY of a stream", [cut(Type.goAway, 0, 1, 8)], "frame-stream goaway", 1],
+  ["DATA of a stream that was not opened", [data(5, "x")], "frame-stream data", 1],
+  ["HEADERS of a stream that was not opened", [response(5, 200)], "frame-stream headers", 1],
+  ["RST_STREAM of a stream that was not opened", [reset(5, 8)], "frame-stream rst-stream", 1],
+  ["WINDOW_UPDATE of a stream that was not opened", [windowUpdate(5, 1)], "frame-stream window-update", 1],
+  ["HEADERS of a stream of the peer's", [response(2, 200)], "frame-stream headers", 1],
+  ["DATA behind an end", [whole, data(1, "x")], "closed-stream data", 5],
+  ["HEADERS behind an end", [whole, response(1, 200)], "closed-stream headers", 5],
+  ["DATA behind the peer's reset", [reset(1, 8), data(1, "x")], "closed-stream data", 5],
+  ["HEADERS behind the peer's reset", [reset(1, 8), ok], "closed-stream headers", 5],
+  ["PUSH_PROMISE", [frame(Type.push, endHeaders, 1, [0, 0, 0, 2])], "frame-type push-promise", 1],
+  ["PRIORITY_UPDATE", [frame(Type.priorityUpdate, 0, 0, [0, 0, 0, 1])], "frame-type unknown", 1],
+  ["padding longer than DATA", [frame(Type.data, padded, 1, "\x03ab")], "padding data", 1],
+  ["padding longer than HEADERS", [frame(Type.headers, padded | endHeaders, 1, "\x03ab")], "padding headers", 1],
+  ["CONTINUATION without a block", [frame(Type.continuation, endHeaders, 1)], "continuation continuation", 1],
+  ["CONTINUATION behind a whole block", [ok, frame(Type.continuation, endHeaders, 1)], "continuation continuation", 1],
+  ["CONTINUATION of another stream", [openBlock, frame(Type.continuation, 4, 3)], "continuation continuation", 1],
+  ["DATA in a block", [openBlock, data(1, "x")], "continuation data", 1],
+  ["PING in a block", [openBlock, Lab2.ping], "continuation ping", 1],
+  ["an unknown frame in a block", [openBlock, frame(77, 0, 1)], "continuation unknown", 1],
+  ["HEADERS in a block", [openBlock, ok], "continuation headers", 1],
+  ["a setting to push", [settings([2, 1])], "settings-value settings", 1],
+  ["a window of settings beyond 2^31 - 1", [settings([4, 0x8000_0000])], "flow-control settings", 3],
+  [
+    "windows that settings make overflow",
+    [windowUpdate(1, 1_000), settings([4, 0x7fff_ffff])],
+    "window-overflow settings",
+    3,
+  ],
+  ["frames below 16,384", [settings([5, 16_383])], "settings-value settings", 1],
+  ["frames beyond 2^24 - 1", [settings([5, 0x100_0000])], "settings-value settings", 1],
+  ["a setting of CONNECT that is neither", [settings([8, 2])], "settings-value settings", 1],
+  ["a setting of CONNECT that is taken back", [settings([8, 1]), settings([8, 0])], "settings-value settings", 1],
+  ["a setting of priorities that changes", [settings([9, 1])], "settings-value settings", 1],
+  ["an acknowledgement too much", [Lab2.settingsAck, Lab2.settingsAck], "unasked-ack settings", 1],
+  ["an answer to no PING", [frame(Type.ping, 1, 0, "12345678")], "unasked-ack ping", 1],
+  ["GOAWAY that takes back what it said", [Lab2.goAway(1, 0), Lab2.goAway(3, 0)], "last-stream goaway", 1],
+  ["a window of nothing", [windowUpdate(0, 0)], "window-increment window-update", 1],
+  ["a window beyond 2^31 - 1", [windowUpdate(0, 0x7fff_ffff)], "window-overflow window-update", 3],
+  ["an index of no entry", [frame(Type.headers, endHeaders, 1, [0xbe])], "hpack-index headers", 9],
+  ["a block that ends in a field", [frame(Type.headers, endHeaders, 1, [0x88, 0x40])], "hpack-cut headers", 9],
+  ["a code that is none", [frame(Type.headers, endHeaders, 1, [0, 1, 0x78, 0x81, 0])], "hpack-huffman headers", 9],
+  [
+    "a table larger than announced",
+    [frame(Type.headers, endHeaders, 1, [0x3f, 0xe2, 0x1f])],
+    "hpack-table-size headers",
+    9,
+  ],
+  [
+    "an integer beyond 2^28",
+    [frame(Type.headers, endHeaders, 1, [0xff, 255, 255, 255, 255, 1])],
+    "hpack-integer headers",
+    9,
+  ],
+]
