@@ -7,6 +7,7 @@ import * as http2 from "node:http2"
 import * as net from "node:net"
 import { connections, type Sent, streams } from "../support/http/Broken2.ts"
 import { Driver2 } from "../support/http/Driver2.ts"
+import * as Lab from "../support/http/Lab.ts"
 import * as Lab2 from "../support/http/Lab2.ts"
 import { within } from "../support/Wire.ts"
 
@@ -15,6 +16,17 @@ const refused = "refused"
 
 /** What is behind the frames, so that whoever answers it has read them. */
 const last = frame(Lab2.Type.ping, 0, 0, "the last")
+
+/** Whether a client's preface and frames have a whole HEADERS among them. */
+const asks = (text: string): boolean => {
+  for (let at = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".length; at + 9 <= text.length;) {
+    const [high, middle, low] = Lab.bytes(text.slice(at, at + 3))
+    const end = at + 9 + high! * 65_536 + middle! * 256 + low!
+    if (end <= text.length && text.charCodeAt(at + 3) === Lab2.Type.headers) return true
+    at = end
+  }
+  return false
+}
 
 /** Answers the first request of each connection with frames, and severs it when all of them were read. */
 class Script {
@@ -48,8 +60,7 @@ class Script {
     let isAnswered = false
     socket.on("data", (piece) => {
       text += piece.toString("latin1")
-      // HEADERS of stream 1, which nothing else that a client says begins with.
-      if (!isAnswered && /\x01[\x04\x05\x24\x25]\0\0\0\x01/.test(text)) {
+      if (!isAnswered && asks(text)) {
         isAnswered = true
         socket.write(Lab2.join(...this.frames, last))
       }
