@@ -7,7 +7,7 @@ import * as Lab from "../support/http/Lab.ts"
 import * as Lab2 from "../support/http/Lab2.ts"
 import type { Act, FramesCase } from "./FramesCase.ts"
 import { must, same } from "./Law.ts"
-import { type Limits, listed, type Method, ReferenceFrames } from "./ReferenceFrames.ts"
+import { type Limits, listed, ReferenceFrames } from "./ReferenceFrames.ts"
 
 /** So small that inputs of a few hundred bytes pass them. */
 export const small: Http2.Options & Limits = {
@@ -36,36 +36,23 @@ interface Said {
 
 export const broken = (one: FramesCase, on: HttpEngine): void => {
   const whole = run(one, on, [Infinity])
-  for (const sizes of [one.sizes, [1]]) {
-    const cut = run(one, on, sizes)
-    must(
-      same(cut.told, whole.told),
-      `pieces of ${sizes} say ${JSON.stringify(cut.told)}, one ${JSON.stringify(whole.told)}`,
-    )
-    must(cut.output === whole.output, `pieces of ${sizes} make another output`)
+  const book = new ReferenceFrames({ ...usual, ...one.small && small })
+  const bytewise = run(one, on, [1], book)
+  for (const cut of [run(one, on, one.sizes), bytewise]) {
+    must(same(cut.told, whole.told), `pieces say ${JSON.stringify(cut.told)}, one ${JSON.stringify(whole.told)}`)
+    must(cut.output === whole.output, "pieces make another output")
   }
-  agree(one, on)
+  agree(bytewise, book)
 }
 
-/** What the codec reads and answers is what the book says, of the case less what it sends in between. */
-const agree = (one: FramesCase, on: HttpEngine): void => {
-  const requests = one.requests.map((kind): Method => kind === "POST" ? "short" : kind)
-  const acts = one.acts.filter(({ what }) => what === "cancel" || what === "consume" || what === "take")
-  const said = run({ ...one, requests, acts }, on, [Infinity])
-  const reference = new ReferenceFrames(requests, { ...usual, ...one.small && small })
-  let at = 0
-  for (const { at: to, exchange, what } of acts) {
-    reference.feed(one.input.slice(at, to))
-    if (what === "cancel") reference.cancel(exchange)
-    at = to
-  }
-  reference.feed(one.input.slice(at))
-  const { heads, told, written } = reference
-  must(same(said.read, told), `the codec says ${JSON.stringify(said.read)}, the book ${JSON.stringify(told)}`)
-  must(same(said.heads, heads), `the codec reads ${said.heads.join()}, the book ${heads.join()}`)
-  const answers = new Lab2.Written().say(Lab.bytes(said.output)).filter((line) =>
-    /^(reset|settings ack|ping|goaway)/.test(line)
+/** What the codec reads and answers is what the book says. */
+const agree = ({ heads, output, read }: Said, book: ReferenceFrames): void => {
+  must(same(read, book.told), `the codec says ${JSON.stringify(read)}, the book ${JSON.stringify(book.told)}`)
+  must(same(heads, book.heads), `the codec reads ${heads.join()}, the book ${book.heads.join()}`)
+  const answers = new Lab2.Written().say(Lab.bytes(output)).filter((line) =>
+    /^(reset|settings ack|ping 1|goaway)/.test(line)
   )
+  const { written } = book
   must(same(answers, written), `the codec answers ${JSON.stringify(answers)}, the book ${JSON.stringify(written)}`)
 }
 
@@ -86,8 +73,9 @@ const requestOf = (kind: FramesCase["requests"][number]): HttpRequest => {
   return kind === "upload" ? { ...Lab2.get, method: "POST", body: { bytes: undefined } } : { ...Lab2.get, method: kind }
 }
 
-const run = (one: FramesCase, on: HttpEngine, sizes: ReadonlyArray<number>): Said => {
-  const bench = new Bench(one, on.open())
+/** With a book, that hears all that goes in and out, so byte by byte alone. */
+const run = (one: FramesCase, on: HttpEngine, sizes: ReadonlyArray<number>, book?: ReferenceFrames): Said => {
+  const bench = new Bench(one, on.open(), book)
   for (const kind of one.requests) bench.send(requestOf(kind))
   const bytes = Lab.bytes(one.input)
   let turn = 0
@@ -122,6 +110,7 @@ const order = /^(Informational )*(Head (Data )?(End )?)?(Failed )?$/
 class Bench {
   readonly #one: FramesCase
   readonly #connection: EngineConnection
+  readonly #book: ReferenceFrames | undefined
   readonly #events: Array<Event> = []
   readonly #tags = new Map<number, string>()
   readonly #gone = new Set<number>()
@@ -131,20 +120,26 @@ class Bench {
   #asked = 0
   #answered = 0
 
-  constructor(one: FramesCase, connection: EngineConnection) {
+  constructor(one: FramesCase, connection: EngineConnection, book: ReferenceFrames | undefined) {
     this.#one = one
     this.#connection = connection
+    this.#book = book
   }
 
   send(request: HttpRequest): void {
     const { room } = this.#connection
     const sent = this.#connection.trySend(request)
     must((sent._tag === "Accepted") === room > 0 || sent._tag === "Malformed", `${sent._tag} with room for ${room}`)
-    if (sent._tag === "Accepted") this.#tags.set(sent.exchange, "")
+    if (sent._tag !== "Accepted") return
+    this.#tags.set(sent.exchange, "")
+    this.#book?.asked(sent.exchange, request.method)
+    this.#listen()
   }
 
   feed(piece: Uint8Array): void {
     const told = this.#connection.receive(piece)
+    this.#book?.feed(Lab.text(piece))
+    this.#listen()
     must(told.length <= 2 * this.#tags.size + 2 + piece.length, `${told.length} events of ${piece.length} bytes`)
     this.#hear(told)
     const { isRetired, retainedBytes, room } = this.#connection
@@ -160,7 +155,12 @@ class Bench {
     must(this.#retired <= 1 && (this.#retired === 0 || isRetired), "it retired twice, or is not retired")
   }
 
-  act({ exchange, what }: Act): void {
+  act(act: Act): void {
+    this.#act(act)
+    this.#listen()
+  }
+
+  #act({ exchange, what }: Act): void {
     const connection = this.#connection
     switch (what) {
       case "send":
@@ -177,6 +177,7 @@ class Bench {
         return connection.consumed(exchange, this.#unread.get(exchange) ?? 7)
       case "cancel":
         if (connection.cancel(exchange) === "cut") this.#gone.add(exchange)
+        this.#book?.cancel(exchange)
         must(connection.cancel(exchange) === "drained", "it was cut twice")
         return
       case "ping": {
@@ -188,6 +189,7 @@ class Bench {
       }
       case "leave":
         connection.leave()
+        this.#book?.leave()
         return must(connection.isRetired && connection.room === 0, "it takes requests though it has left")
       default:
         this.#take()
@@ -213,6 +215,14 @@ class Bench {
       read: read.map(bare),
       heads: this.#events.flatMap(headOf),
     }
+  }
+
+  /** Tells the book what came out. */
+  #listen(): void {
+    if (this.#book === undefined) return
+    const before = this.#output.length
+    this.#take()
+    this.#book.hear(this.#output.slice(before))
   }
 
   #take(): void {

@@ -2,9 +2,10 @@
  * Another reader of HTTP/2, written from RFC 9113 alone: a byte at a time, over frames that are kept whole. It is slow and
  * plain, and what the codec says and answers is held against it.
  *
- * It sends nothing of its own: its requests are out, but for an upload, and a tunnel that is open.
+ * It sends nothing itself: it hears what the codec sends, so that it knows the windows and which requests are out.
  */
 import type { Field } from "../../core/http/HttpMessage.ts"
+import { must } from "./Law.ts"
 import { ReferenceHpack } from "./ReferenceHpack.ts"
 
 export interface Limits {
@@ -15,11 +16,9 @@ export interface Limits {
   readonly maxContinuations: number
 }
 
-export type Method = "GET" | "HEAD" | "short" | "CONNECT" | "upload"
-
 interface Stream {
   readonly id: number
-  readonly method: Method
+  readonly method: string
   isSent: boolean
   part: "head" | "body" | "ended"
   informational: number
@@ -48,7 +47,7 @@ class Fault extends Error {
   }
 }
 
-const shortBytes = 12
+const prefaceBytes = 24
 const largest = 2 ** 31 - 1
 
 const number = (text: string): number => Array.from(text).reduce((sum, letter) => sum * 256 + letter.charCodeAt(0), 0)
@@ -62,7 +61,11 @@ export class ReferenceFrames {
   readonly written: Array<string> = []
   readonly #limits: Limits
   readonly #hpack = new ReferenceHpack(4_096)
-  readonly #last: number
+  #last = -1
+  #isSpeaking = false
+  #hasLeft = false
+  /** Of a PING whose answer is due. */
+  #due: string | undefined = undefined
   #streams: Array<Stream> = []
   #resets: Array<number> = []
   #raw = ""
@@ -76,22 +79,54 @@ export class ReferenceFrames {
   #settings: ReadonlyMap<number, number> = new Map()
   #block: { readonly stream: number; readonly isLast: boolean; bytes: string; more: number } | undefined = undefined
 
-  constructor(methods: ReadonlyArray<Method>, limits: Limits) {
+  constructor(limits: Limits) {
     this.#limits = limits
-    this.#last = 2 * methods.length - 1
-    this.#streams = methods.map((method, i): Stream => {
-      const sent = method === "short" ? shortBytes : 0
-      this.#window -= sent
-      const window = this.#streamWindow - sent
-      const isSent = method !== "upload" && method !== "CONNECT"
-      const id = 2 * i + 1
-      return { id, method, isSent, part: "head", informational: 0, expected: undefined, received: 0, window }
-    })
+  }
+
+  asked(id: number, method: string): void {
+    this.#last = id
+    const window = this.#streamWindow
+    const progress = { isSent: false, part: "head", informational: 0, expected: undefined, received: 0 } as const
+    this.#streams.push({ ...progress, id, method, window })
+  }
+
+  /** Whole frames that the codec sends. */
+  hear(output: string): void {
+    let at = this.#isSpeaking || output === "" ? 0 : prefaceBytes
+    this.#isSpeaking ||= output !== ""
+    while (at < output.length) {
+      const length = number(output.slice(at, at + 3))
+      const [type, flags] = [number(output[at + 3]!), number(output[at + 4]!)]
+      const stream = this.#find(number(output.slice(at + 5, at + 9)))
+      must(length <= (this.#settings.get(5) ?? 16_384), "it sends a frame that is larger than the peer takes")
+      if (type === 0) this.#spend(stream, length)
+      if (type === 6 && flags === 0) this.#due = output.slice(at + 9, at + 17)
+      if (type < 2 && flags % 2 === 1 && stream !== undefined) {
+        stream.isSent = true
+        this.#leave(stream)
+      }
+      at += 9 + length
+    }
+  }
+
+  /** DATA goes out, for which there has to be a stream and room in both windows; but an end is for nothing. */
+  #spend(stream: Stream | undefined, length: number): void {
+    if (length === 0) return
+    must(stream !== undefined && !stream.isSent, "it sends of a request that is over")
+    stream!.window -= length
+    this.#window -= length
+    must(stream!.window >= 0 && this.#window >= 0, "it sends more than the windows allow")
   }
 
   cancel(id: number): void {
     const stream = this.#find(id)
     if (stream !== undefined) this.#reset(stream, 8)
+  }
+
+  leave(): void {
+    if (this.#isOver || this.#hasLeft) return
+    this.#hasLeft = true
+    this.written.push("goaway 0 0")
   }
 
   feed(text: string): void {
@@ -211,11 +246,17 @@ export class ReferenceFrames {
     else if (type === 3 && stream !== undefined) this.#wasReset(stream, number(payload))
     else if (type === 4) this.#setting(flags, payload)
     else if (type === 6) {
-      if (flags % 2 === 1) throw new Fault("connection", 1)
-      this.written.push(`ping 1 ${payload}`)
+      if (flags % 2 === 0) this.written.push(`ping 1 ${payload}`)
+      else this.#pong(payload)
     } else if (type === 7) this.#goAway(number(payload.slice(0, 4)) % 2 ** 31, number(payload.slice(4, 8)))
     else if (type === 8) this.#windowUpdate(id, number(payload) % 2 ** 31)
     else if (type === 9) this.#continue(payload, has(flags, 4))
+  }
+
+  #pong(payload: string): void {
+    if (payload !== this.#due) throw new Fault("connection", 1)
+    this.#due = undefined
+    this.told.push("pong")
   }
 
   #headers({ flags, stream }: Frame, payload: string): void {
@@ -242,26 +283,26 @@ export class ReferenceFrames {
   }
 
   #head(stream: Stream, fields: ReadonlyArray<Field>, isLast: boolean): void {
-    const must = (holds: boolean): void => {
+    const need = (holds: boolean): void => {
       if (!holds) throw new Fault("stream", 1)
     }
     const [first, ...others] = fields
-    must(first?.[0] === ":status" && /^[1-9][0-9]{2}$/.test(first[1]))
-    must(bytesOf(fields) <= this.#limits.maxHeadBytes && others.length <= this.#limits.maxFields)
-    must(others.every(isField))
+    need(first?.[0] === ":status" && /^[1-9][0-9]{2}$/.test(first[1]))
+    need(bytesOf(fields) <= this.#limits.maxHeadBytes && others.length <= this.#limits.maxFields)
+    need(others.every(isField))
     const status = Number(first![1])
     const [length, ...more] = others.filter(([name]) => name === "content-length").map(([, value]) => value)
-    must(more.length === 0 && (length === undefined || /^(0|[1-9][0-9]{0,15})$/.test(length)))
+    need(more.length === 0 && (length === undefined || /^(0|[1-9][0-9]{0,15})$/.test(length)))
     if (status < 200) {
-      must(status !== 101 && !isLast && (length ?? "0") === "0")
-      must(++stream.informational <= this.#limits.maxInformational)
+      need(status !== 101 && !isLast && (length ?? "0") === "0")
+      need(++stream.informational <= this.#limits.maxInformational)
       this.heads.push(listed(stream.id, others))
       this.told.push(`${stream.id}: ${status}`)
       return
     }
     const opens = stream.method === "CONNECT" && status < 300
     const isBare = status === 204 || status === 304 || stream.method === "HEAD"
-    must(opens || !(status === 204 || (isLast && !isBare)) || (length ?? "0") === "0")
+    need(opens || !(status === 204 || (isLast && !isBare)) || (length ?? "0") === "0")
     if (!opens) stream.expected = isBare || isLast ? 0 : length === undefined ? undefined : Number(length)
     stream.part = "body"
     this.heads.push(listed(stream.id, others))
@@ -363,8 +404,10 @@ export class ReferenceFrames {
 
   #break({ code }: Fault): void {
     this.#isOver = true
+    const left = this.#streams
+    this.#streams = []
     this.written.push(`goaway 0 ${code}`)
-    for (const stream of this.#streams) this.#fail(stream, "fault")
+    for (const stream of left) this.#fail(stream, "fault")
     if (!this.#isRetired) this.told.push("retired fault")
   }
 }

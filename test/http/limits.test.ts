@@ -1,7 +1,6 @@
 /** Limits: checked at the door, exact to the byte, and what they bound: memory, and work on what carries nothing. */
 import { assert, describe, it } from "vitest"
 import * as Result from "effect/Result"
-import { readFileSync } from "node:fs"
 import { latin1 as platform } from "../../adapters/shared/Latin1.ts"
 import * as Http1 from "../../core/http/Http1.ts"
 import * as Latin1 from "../../core/http/Latin1.ts"
@@ -220,12 +219,4 @@ describe("what a connection is made of", () => {
       )
     }
   })
-})
-
-it("SECURITY tells the limits as they are", () => {
-  const text = readFileSync(new URL("../../SECURITY.md", import.meta.url), "utf8")
-  const told = [...text.matchAll(/^\| `(max\w+)` \| ([\d,]+) \|/gm)].map((
-    [, name, value],
-  ) => [name, Number(value!.replaceAll(",", ""))])
-  assert.deepStrictEqual(told.toSorted(), Object.entries(limits).toSorted())
 })
