@@ -98,7 +98,7 @@ describe("a line leaves its gate", () => {
       ]
       let next: GateLine.GateLine | undefined
       let later: Fiber.Fiber<unknown, unknown> | undefined
-      let granted: Fiber.Fiber<unknown, unknown> | undefined
+      const others: Array<Fiber.Fiber<unknown, unknown>> = []
       // Told first, it closes the line while the other's grant is still to be told.
       const first = yield* stay(Effect.gen(function* () {
         yield* line.enter({ tenant: "u", priority: "emergency" })
@@ -106,9 +106,10 @@ describe("a line leaves its gate", () => {
         yield* leave
         next = yield* GateLine.make(gate, patient)
         later = yield* stay(next.enter({ tenant: "t", priority: "control" }))
-        granted!.interruptUnsafe()
+        others[0]!.interruptUnsafe()
       }))
-      granted = yield* stay(line.enter({ tenant: "t", priority: "control" }))
+      const granted = yield* stay(line.enter({ tenant: "t", priority: "control" }))
+      others.push(granted)
       yield* gate.settle(held[0]!, "neutral")
       yield* Effect.yieldNow
       assert.isTrue(Exit.hasInterrupts((yield* Effect.exit(Fiber.join(granted))) as Exit.Exit<unknown, unknown>))
