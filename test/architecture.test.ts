@@ -23,6 +23,7 @@ const ranks: Architecture.Ranks = {
   "core/kernel/Places.ts": 0.7,
   "core/kernel/Line.ts": 0.8,
   "core/kernel/Circuit.ts": 0.1,
+  "core/kernel/Workers.ts": 0.2,
   "core/kernel/Gate.ts": 0.8,
 
   "core/Refusal.ts": 1,
@@ -50,6 +51,10 @@ const ranks: Architecture.Ranks = {
   "core/GateSnapshot.ts": 3.1,
   "core/GateCalls.ts": 3.4,
   "core/Wicket.ts": 3.5,
+  "core/JobFault.ts": 3,
+  "core/Job.ts": 3,
+  "core/WorkerThreads.ts": 3.1,
+  "core/Crew.ts": 3.4,
   "core/Owner.ts": 3,
   "core/Flight.ts": 3,
   "core/Admission.ts": 4,
@@ -129,6 +134,7 @@ const internal: readonly string[] = [
   "core/Turnstile.ts",
   "core/GateCalls.ts",
   "core/Wicket.ts",
+  "core/Crew.ts",
 ]
 
 /** Files of core with a `try`, each for a reason that stands beside it. */

@@ -1,4 +1,5 @@
 /** holdfast on Bun: what the platform supplies. */
+export * as BlockingExecutor from "./BlockingExecutor.ts"
 export * as Exchange from "./Exchange.ts"
 export * as Latin1 from "./Latin1.ts"
 export * as Serve from "./Serve.ts"

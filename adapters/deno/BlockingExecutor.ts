@@ -1,0 +1,17 @@
+/**
+ * Blocking work on threads on Deno: `node:worker_threads`, as on all three.
+ *
+ * `terminate()` is over at once and the thread may work on, so that a terminated job is abandoned: its thread
+ * and its charges stay taken. The process can end all the same.
+ */
+import type * as Layer from "effect/Layer"
+import * as Core from "../../core/BlockingExecutor.ts"
+import type { InvalidLimits } from "../../core/Refusal.ts"
+import * as Shared from "../shared/BlockingExecutor.ts"
+import type { WorkerThreads } from "../../core/WorkerThreads.ts"
+
+export const threads: WorkerThreads = Shared.threads(false)
+
+/** An executor on threads of this process, for as long as the layer lives. */
+export const layer = (options: Core.Options): Layer.Layer<Core.BlockingExecutor, InvalidLimits> =>
+  Core.layer(options, threads)

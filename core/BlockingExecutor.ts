@@ -1,0 +1,381 @@
+/**
+ * Blocking work on worker threads, of which there are so many and no more; one line in front of them, first come, first
+ * served.
+ *
+ * It owns the threads and every job that has begun. A job that has begun is joined, never presumed dead: its thread and
+ * what it was charged go back when it has ended, whoever has left meanwhile.
+ *
+ * What an interruption means to a job is detach-and-join. While it waits, it leaves the line. Once it has begun, `run`
+ * tells it by a flag that nobody wants it, and ends when it has ended; `start` lets it go on, and anybody may `join` it.
+ */
+import * as Context from "effect/Context"
+import * as Deferred from "effect/Deferred"
+import type * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import type * as Fiber from "effect/Fiber"
+import * as Layer from "effect/Layer"
+import * as Scope from "effect/Scope"
+import { decode as decodeLine } from "./AdmissionOptions.ts"
+import { Closed, type QueueFull, type WaitExpired } from "./AdmissionRefused.ts"
+import { closeScope, Crew, Running, type RunningJob } from "./Crew.ts"
+import * as Deadline from "./Deadline.ts"
+import { check, type Checked, type Job } from "./Job.ts"
+import { type JobFault, NoSuchJob } from "./JobFault.ts"
+import * as Kernel from "./kernel/Workers.ts"
+import * as Limit from "./Limits.ts"
+import { InvalidLimits, InvalidRequest } from "./Refusal.ts"
+import { frozen } from "./Snapshot.ts"
+import type { Lease as Visit } from "./Ticket.ts"
+import { Turnstile } from "./Turnstile.ts"
+import type { WorkerThreads } from "./WorkerThreads.ts"
+
+export interface Options {
+  /** Threads at a time, 1 to 1,024; each is started when it is first needed, and kept. */
+  readonly threads: number
+  /** Jobs that may wait for a thread, 0 to 1,048,576; 128 by default. */
+  readonly maxQueued?: number | undefined
+  /** The longest wait of a job, above 0 and at most 1 hour; 30 seconds by default. It bounds the wait, not the work. */
+  readonly maxWait?: Duration.Input | undefined
+  /** How long the end of the scope waits for jobs that run, above 0 and at most 1 hour; 5 seconds by default. */
+  readonly closeWithin?: Duration.Input | undefined
+}
+
+/** No thread for a job: too many wait, its time to wait is over, or no job begins any more. It has not begun. */
+export type ExecutorRefused = QueueFull | WaitExpired | Closed
+
+/** A job that goes on by itself. */
+export interface Started<A> {
+  readonly number: number
+  /** Its result, whoever asks and however often. Interrupting this touches nothing of the job. */
+  readonly join: Effect.Effect<A, JobFault>
+  /** Sets the flag that the job may read; at once, and waits for nothing. */
+  readonly cancel: Effect.Effect<void>
+}
+
+export interface ExecutorSnapshot {
+  /** Closed from the beginning of a drain, and once every thread is abandoned. */
+  readonly state: "open" | "closed"
+  /** The option. The counts from `busy` to `abandoned` add up to it at most; the rest has not been started. */
+  readonly threads: number
+  readonly busy: number
+  readonly idle: number
+  /** Terminated at work, and not gone yet. */
+  readonly ending: number
+  /** Told to end while idle, and not gone yet. */
+  readonly leaving: number
+  /** Terminated where that is no join: they may work on, and are never replaced. */
+  readonly abandoned: number
+  /** Jobs in the line. */
+  readonly waiting: number
+  /** Totals since it was made. A job that has begun ends in one of the three; `lost` went with its thread. */
+  readonly spawned: number
+  readonly begun: number
+  readonly completed: number
+  readonly failed: number
+  readonly lost: number
+  readonly refused: { readonly QueueFull: number; readonly WaitExpired: number; readonly Closed: number }
+}
+
+/** What a drain came to. `clean`: nothing runs, no thread is left, nothing was abandoned. */
+export interface ExecutorDrained {
+  readonly clean: boolean
+  /** Jobs that have not ended, longest first; abandoned ones among them. */
+  readonly running: ReadonlyArray<RunningJob>
+  /** Threads that are still there, abandoned ones among them. */
+  readonly threads: number
+  /** Jobs that waited and got `Closed`. */
+  readonly refused: number
+  readonly waited: Duration.Duration
+}
+
+export interface BlockingExecutor {
+  /**
+   * Runs a job to its end. It waits for a thread until the fiber's {@link Deadline}, or for `maxWait` if that is nearer.
+   *
+   * Interrupted while it waits, it holds nothing. Interrupted once the job has begun, it sets the job's flag and ends when
+   * the job has ended: at once where the job looks at its flag, and maybe never where it does not. `Deadline.enforce`
+   * bounds the whole in this way.
+   */
+  readonly run: <A = unknown, E = never, R = never>(
+    job: Job<A, E, R>,
+  ) => Effect.Effect<A, E | JobFault | ExecutorRefused | InvalidRequest, Exclude<R, Scope.Scope>>
+  /**
+   * Waits for a thread as `run` does, and answers once the job has begun. From then on the job is the executor's: nothing
+   * that becomes of the caller ends it, and its charge goes back at its end though nobody joins it.
+   */
+  readonly start: <A = unknown, E = never, R = never>(
+    job: Job<A, E, R>,
+  ) => Effect.Effect<Started<A>, E | JobFault | ExecutorRefused | InvalidRequest, Exclude<R, Scope.Scope>>
+  /** Counts at this moment. */
+  readonly snapshot: Effect.Effect<ExecutorSnapshot>
+  /** For operators: jobs that have begun and not ended, and those abandoned, longest first. */
+  readonly jobs: Effect.Effect<ReadonlyArray<RunningJob>>
+  /** Sets the flag of a job by its number. */
+  readonly cancel: (number: number) => Effect.Effect<void, NoSuchJob>
+  /**
+   * The last resort: ends the thread of a job, whatever it does. `ended`: the thread is gone, the job has failed as
+   * `WorkerLost` and its charge is back; that may take until a native call returns. `abandoned`, where the runtime's
+   * termination is no join (Deno): the job may run on, whoever joined it got `JobAbandoned`, and its thread and its charge
+   * stay taken.
+   */
+  readonly terminate: (number: number) => Effect.Effect<"ended" | "abandoned", NoSuchJob>
+  /**
+   * Lets no job begin any more, refuses those that wait, and joins those that run and the threads, until `deadline` at
+   * most; then says what is left. It stops no job: `cancel` and `terminate` do. May be called again.
+   */
+  readonly drain: (deadline: Deadline.Deadline) => Effect.Effect<ExecutorDrained>
+}
+
+export const BlockingExecutor: Context.Service<BlockingExecutor, BlockingExecutor> = Context.Service(
+  "holdfast/BlockingExecutor",
+)
+
+/**
+ * An executor that lives as long as its scope. Closing that refuses what waits, sets the flag of every job, joins them for
+ * `closeWithin`, and logs a warning with those that still run; they go on, and their threads end after them.
+ *
+ * `threads` is the platform's: the layers of `holdfast/node`, `holdfast/deno` and `holdfast/bun` have theirs.
+ *
+ * @example
+ * ```ts
+ * import * as Effect from "effect/Effect"
+ * import { BlockingExecutor } from "holdfast/node"
+ * import * as Executor from "holdfast/BlockingExecutor"
+ * import * as Job from "holdfast/Job"
+ *
+ * const double = Job.of<(n: number) => number>("data:text/javascript,export const double = (n) => 2 * n", "double")
+ * const program = Effect.gen(function*() {
+ *   const executor = yield* Executor.BlockingExecutor
+ *   console.log(yield* executor.run(double(21))) // 42
+ * })
+ * await Effect.runPromise(Effect.provide(program, BlockingExecutor.layer({ threads: 2 })))
+ * ```
+ */
+export const make = (
+  options: Options,
+  threads: WorkerThreads,
+): Effect.Effect<BlockingExecutor, InvalidLimits, Scope.Scope> =>
+  Effect.flatMap(decode(options), (settings) =>
+    Effect.map(
+      Effect.acquireRelease(
+        Effect.withFiber((fiber) => Effect.succeed(new Executor(settings, threads, fiber))),
+        (executor) => executor.close,
+      ),
+      service,
+    ))
+
+/** {@link make} as a layer. */
+export const layer = (options: Options, threads: WorkerThreads): Layer.Layer<BlockingExecutor, InvalidLimits> =>
+  Layer.effect(BlockingExecutor, make(options, threads))
+
+type Settings = Effect.Success<ReturnType<typeof decode>>
+
+const system = "BlockingExecutor"
+const known: Readonly<Record<keyof Options, true>> = {
+  threads: true,
+  maxQueued: true,
+  maxWait: true,
+  closeWithin: true,
+}
+const hourMillis = 3_600_000
+
+const decode = (options: Options) =>
+  Effect.gen(function* () {
+    if (typeof options !== "object" || options === null) {
+      return yield* Effect.fail(new InvalidLimits({ system, limit: "options", rule: "an object", value: options }))
+    }
+    const stranger = Object.keys(options).find((name) => !Object.hasOwn(known, name))
+    if (stranger !== undefined) {
+      const rule = `one of the options ${Object.keys(known).join(", ")}`
+      return yield* Effect.fail(new InvalidLimits({ system, limit: stranger, rule, value: undefined }))
+    }
+    const { closeWithin = "5 seconds", maxQueued = 128, maxWait = "30 seconds", threads } = options
+    const capacity = yield* Effect.fromResult(Limit.count(system, "threads", threads, { min: 1, max: 1_024 }))
+    yield* Effect.fromResult(Limit.count(system, "maxQueued", maxQueued, { min: 0, max: Limit.most }))
+    yield* Effect.fromResult(Limit.duration(system, "maxWait", maxWait, hourMillis))
+    const closeMillis = yield* Effect.fromResult(Limit.duration(system, "closeWithin", closeWithin, hourMillis))
+    const line = yield* decodeLine({
+      maxRunning: capacity,
+      maxQueued,
+      maxQueuedPerTenant: maxQueued,
+      maxWait,
+      drainWaiting: "refuse",
+    })
+    return { capacity, line, closeMillis }
+  })
+
+/** All jobs stand in one line: whose they are is for a charge to say. */
+const ask = { tenant: "jobs" }
+
+/** One call of `run` or `start`: over nothing until it has a place, and over a job once that has begun. */
+interface Call {
+  readonly job: Checked
+  /** Holds what the job is charged; undefined where that is nothing. */
+  readonly charges: Scope.Closeable | undefined
+  readonly visit: Visit
+  running: Running | undefined
+}
+
+const called = (job: Job<unknown, unknown, unknown>): Call | InvalidRequest => {
+  const checked = check(job)
+  if (checked instanceof InvalidRequest) return checked
+  const charges = checked.charge === undefined ? undefined : Scope.makeUnsafe()
+  return { job: checked, charges, visit: { ask: undefined }, running: undefined }
+}
+
+/** The line and the crew behind it. */
+class Executor {
+  readonly crew: Crew
+  readonly #line: Turnstile
+  readonly #closeMillis: number
+
+  constructor({ capacity, closeMillis, line }: Settings, threads: WorkerThreads, fiber: Fiber.Fiber<unknown, unknown>) {
+    this.#line = new Turnstile(line, fiber)
+    this.#closeMillis = closeMillis
+    // With every thread lost for good nobody who waits will ever be served.
+    const spent = (): void => void Effect.runForkWith(fiber.context)(this.#refuse)
+    this.crew = new Crew({ capacity, threads, fiber, spent })
+  }
+
+  /** Acquires the charge, waits for a place, begins the job. Whatever its exit, the call's own handler follows. */
+  enter(call: Call): Effect.Effect<Running, JobFault | ExecutorRefused> {
+    const { charges, job, visit } = call
+    // A cost of one always fits, the key is in order, and nothing is estimated.
+    const entered = Effect.withFiber((fiber) =>
+      this.#line.take(visit, ask, fiber, Effect.suspend(() => this.#begin(call)))
+    ) as Effect.Effect<Running, JobFault | ExecutorRefused>
+    if (charges === undefined) return entered
+    const charged = Scope.provide(job.charge!, charges) as Effect.Effect<unknown>
+    return Effect.andThen(charged, entered)
+  }
+
+  #begin(call: Call): Effect.Effect<Running, JobFault | ExecutorRefused> {
+    const since = this.crew.closedNanos
+    if (since !== undefined) {
+      return Effect.fail(new Closed({ state: "closed", since: Deadline.nanos(this.crew.now - since) }))
+    }
+    const leave = (): void => void this.#line.leave(call.visit)
+    const running = this.crew.begin({ job: call.job, charges: call.charges, leave })
+    if (!(running instanceof Running)) return Effect.fail(running)
+    return Effect.succeed(call.running = running)
+  }
+
+  /** The caller is through and no job has begun: its place goes back, and then what it was charged. */
+  withdraw({ charges, visit }: Call, exit: Exit.Exit<unknown, unknown>): Effect.Effect<void> | undefined {
+    this.#line.leave(visit)
+    return charges === undefined ? undefined : closeScope(charges, exit)
+  }
+
+  /** The caller is through and its job runs: it is told so, and joined. */
+  join(running: Running): Effect.Effect<void> | undefined {
+    if (Deferred.isDoneUnsafe(running.done)) return undefined
+    this.crew.cancel(running)
+    return Effect.asVoid(Effect.exit(Deferred.await(running.done)))
+  }
+
+  snapshot(): ExecutorSnapshot {
+    const { totals, workers } = this.crew
+    const { refused: { Closed, QueueFull, WaitExpired }, waiting } = this.#line.snapshot()
+    return frozen({
+      state: this.crew.closedNanos === undefined ? "open" : "closed",
+      threads: workers.capacity,
+      busy: workers.count(Kernel.Busy),
+      idle: workers.count(Kernel.Idle),
+      ending: workers.count(Kernel.Ending),
+      leaving: workers.count(Kernel.Leaving),
+      abandoned: workers.count(Kernel.Abandoned),
+      waiting,
+      ...totals,
+      refused: { QueueFull, WaitExpired, Closed },
+    })
+  }
+
+  /** Nothing begins any more, and nobody waits. How many were refused. */
+  readonly #refuse: Effect.Effect<number> = Effect.suspend(() => {
+    this.crew.close()
+    return Effect.map(this.#line.drain({ atNanos: -Infinity, clock: this.crew.clock }), ({ refused }) => refused)
+  })
+
+  drain(deadline: Deadline.Deadline): Effect.Effect<ExecutorDrained> {
+    return Effect.suspend(() => {
+      const started = this.crew.now
+      const joined = Effect.catchTag(Deadline.enforce(this.crew.quiet), "DeadlineExceeded", () => Effect.void)
+      return Effect.flatMap(
+        this.#refuse,
+        (refused) =>
+          Effect.map(Effect.provideService(joined, Deadline.Current, deadline), () => {
+            const { workers } = this.crew
+            const running = this.crew.jobs()
+            const clean = running.length === 0 && workers.size === 0
+            return { clean, running, threads: workers.size, refused, waited: Deadline.nanos(this.crew.now - started) }
+          }),
+      )
+    })
+  }
+
+  readonly close: Effect.Effect<void> = Effect.suspend(() => {
+    this.crew.cancelAll()
+    const atNanos = this.crew.now + this.#closeMillis * 1e6
+    return Effect.flatMap(this.drain({ atNanos, clock: this.crew.clock }), ({ clean, running, threads }) => {
+      const left = running.map(({ name, number, state }) => `${name} (${number}, ${state})`).join(", ") || "none"
+      const warned = Effect.logWarning(`an executor closed with ${threads} threads left; jobs that run: ${left}`)
+      return Effect.andThen(clean ? Effect.void : warned, this.#line.close)
+    })
+  })
+}
+
+const service = (executor: Executor): BlockingExecutor => ({
+  run: (job) => run(executor, job) as ReturnType<BlockingExecutor["run"]> as never,
+  start: (job) => start(executor, job) as ReturnType<BlockingExecutor["start"]> as never,
+  snapshot: Effect.sync(() => executor.snapshot()),
+  jobs: Effect.sync(() => executor.crew.jobs()),
+  cancel: (number) => Effect.map(found(executor, number), (running) => executor.crew.cancel(running)),
+  terminate: (number) =>
+    Effect.flatMap(
+      found(executor, number),
+      (running) =>
+        executor.crew.terminate(running)
+          ? Effect.as(Effect.exit(Deferred.await(running.done)), "ended" as const)
+          : Effect.succeed("abandoned" as const),
+    ),
+  drain: (deadline) => executor.drain(deadline),
+})
+
+type Faults = JobFault | ExecutorRefused | InvalidRequest
+
+/** The handler is over the whole of the call: at no step can an interruption find a place or a job without an owner. */
+const run = (executor: Executor, job: Job<unknown, unknown, unknown>): Effect.Effect<unknown, Faults> =>
+  Effect.suspend((): Effect.Effect<unknown, Faults> => {
+    const call = called(job)
+    if (call instanceof InvalidRequest) return Effect.fail(call)
+    return Effect.onExitPrimitive(
+      Effect.flatMap(executor.enter(call), ({ done }) => Deferred.await(done)),
+      (exit) => call.running === undefined ? executor.withdraw(call, exit) : executor.join(call.running),
+    )
+  })
+
+const start = (executor: Executor, job: Job<unknown, unknown, unknown>): Effect.Effect<Started<unknown>, Faults> =>
+  Effect.suspend((): Effect.Effect<Started<unknown>, Faults> => {
+    const call = called(job)
+    if (call instanceof InvalidRequest) return Effect.fail(call)
+    return Effect.onExitPrimitive(
+      Effect.map(executor.enter(call), (running): Started<unknown> => ({
+        number: running.number,
+        join: Deferred.await(running.done),
+        cancel: Effect.sync(() => executor.crew.cancel(running)),
+      })),
+      (exit) => {
+        if (call.running === undefined) return executor.withdraw(call, exit)
+        // Interrupted in the step in which it began: nobody will ever have a hold of it.
+        if (Exit.isFailure(exit)) executor.crew.cancel(call.running)
+        return undefined
+      },
+    )
+  })
+
+const found = (executor: Executor, number: number): Effect.Effect<Running, NoSuchJob> =>
+  Effect.suspend(() => {
+    const running = executor.crew.find(number)
+    return running === undefined ? Effect.fail(new NoSuchJob({ number })) : Effect.succeed(running)
+  })

@@ -1,0 +1,312 @@
+/**
+ * The threads of an executor and the jobs that they run. Each method is one step; nothing else changes the records.
+ *
+ * It owns every thread from its start until its end is heard, and every job from its first order until it has ended and
+ * its charge is back. What waits for a thread is the line's (`Turnstile`); a job takes its place over from there.
+ */
+import * as Clock from "effect/Clock"
+import type * as Context from "effect/Context"
+import * as Deferred from "effect/Deferred"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import type * as Fiber from "effect/Fiber"
+import * as Scope from "effect/Scope"
+import * as Deadline from "./Deadline.ts"
+import type { Checked } from "./Job.ts"
+import * as Fault from "./JobFault.ts"
+import * as Kernel from "./kernel/Workers.ts"
+import { shielded } from "./Transition.ts"
+import type { Answer, Ended, WorkerThread, WorkerThreads } from "./WorkerThreads.ts"
+
+/** A job that has begun and not ended, or that was abandoned; for operators. */
+export interface RunningJob {
+  /** Names it to `cancel` and `terminate`. */
+  readonly number: number
+  /** Cut at 256 characters. */
+  readonly module: string
+  readonly name: string
+  /** `ended`: the job is over, and its charge is being given back. */
+  readonly state: "running" | "cancelled" | "terminated" | "abandoned" | "ended"
+  /** Since it began. */
+  readonly age: Duration.Duration
+}
+
+/** A thread as the crew knows it, with what it runs. */
+class Hand extends Kernel.Worker {
+  readonly flag: Int32Array = new Int32Array(new SharedArrayBuffer(4))
+  thread: WorkerThread | undefined = undefined
+  job: Running | undefined = undefined
+  /** The number of its last order, from 1; the flag is 0 until the first of them is cancelled. */
+  order = 0
+}
+
+/** A job that has begun. */
+export class Running {
+  readonly number: number
+  readonly job: Checked
+  readonly sinceNanos: number
+  /** Gives its place in the line back: one step, the second time silent. */
+  readonly leave: () => void
+  /** Holds what it was charged; undefined where that is nothing. */
+  readonly charges: Scope.Closeable | undefined
+  readonly done: Deferred.Deferred<unknown, Fault.JobFault> = Deferred.makeUnsafe()
+  state: RunningJob["state"] = "running"
+  /** The thread that runs it, until it has ended. */
+  hand: Hand | undefined
+
+  constructor(
+    number: number,
+    sinceNanos: number,
+    { charges, job, leave }: Pick<Running, "job" | "leave" | "charges">,
+    hand: Hand,
+  ) {
+    this.number = number
+    this.job = job
+    this.leave = leave
+    this.charges = charges
+    this.sinceNanos = sinceNanos
+    this.hand = hand
+  }
+}
+
+/** Totals since it was made. */
+interface Totals {
+  spawned: number
+  begun: number
+  completed: number
+  failed: number
+  lost: number
+}
+
+const maxShown = 256
+
+export class Crew {
+  readonly totals: Totals = { spawned: 0, begun: 0, completed: 0, failed: 0, lost: 0 }
+  readonly workers: Kernel.Workers<Hand>
+  readonly #threads: WorkerThreads
+  readonly clock: Clock.Clock
+  readonly #context: Context.Context<never>
+  readonly #running = new Map<number, Running>()
+  readonly #watchers = new Set<() => void>()
+  readonly #spent: () => void
+  #closedNanos: number | undefined = undefined
+
+  constructor(options: {
+    readonly capacity: number
+    readonly threads: WorkerThreads
+    readonly fiber: Fiber.Fiber<unknown, unknown>
+    /** Called once every thread is abandoned. */
+    readonly spent: () => void
+  }) {
+    this.workers = new Kernel.Workers(options.capacity)
+    this.#threads = options.threads
+    this.clock = options.fiber.getRef(Clock.Clock)
+    this.#context = options.fiber.context
+    this.#spent = options.spent
+  }
+
+  /** Whether no job begins any more; since when, on this crew's clock. */
+  get closedNanos(): number | undefined {
+    return this.#closedNanos
+  }
+
+  get now(): number {
+    return Deadline.nowNanos(this.clock)
+  }
+
+  /** Sends a job that has its place to an idle thread or a new one; or says why it has not begun. The crew is not closed. */
+  begin(parts: Pick<Running, "job" | "leave" | "charges">): Running | Fault.JobUnsendable | Fault.WorkerLost {
+    const { job } = parts
+    const hand = this.workers.take() ?? this.#spawn(job)
+    if (!(hand instanceof Hand)) return hand
+    // Held before it is sent, for the answer may be all that the process waits for.
+    hand.thread!.hold(true)
+    hand.order = hand.order === 0x7fffffff ? 1 : hand.order + 1
+    const { input, module, name } = job
+    const error = hand.thread!.send({ number: hand.order, module, name, input }, job.transfer)
+    if (error !== undefined) {
+      this.#free(hand)
+      return new Fault.JobUnsendable({ job: name, part: "input", error })
+    }
+    const running = new Running(++this.totals.begun, this.now, parts, hand)
+    hand.job = running
+    this.#running.set(running.number, running)
+    return running
+  }
+
+  /** Sets the flag that the job may read. What it does then is its own affair. */
+  cancel(running: Running): void {
+    const { hand } = running
+    if (hand === undefined || running.state !== "running") return
+    running.state = "cancelled"
+    Atomics.store(hand.flag, 0, hand.order)
+    Atomics.notify(hand.flag, 0)
+  }
+
+  find(number: number): Running | undefined {
+    return this.#running.get(number)
+  }
+
+  cancelAll(): void {
+    for (const running of this.#running.values()) this.cancel(running)
+  }
+
+  /** Ends the job's thread; false where that is no join, and both are abandoned now. */
+  terminate(running: Running): boolean {
+    const { hand } = running
+    // It has ended by itself, and its charge is on its way back.
+    if (hand === undefined) return true
+    const { joins } = this.#threads
+    if (!this.workers.step(hand, joins ? Kernel.Terminate : Kernel.Abandon)) return joins
+    running.state = joins ? "terminated" : "abandoned"
+    hand.thread!.terminate()
+    if (joins) return true
+    hand.thread!.hold(false)
+    this.totals.lost++
+    this.#tell(running, Exit.fail(new Fault.JobAbandoned({ job: running.job.name })))
+    if (this.workers.isSpent) this.#spent()
+    this.#look()
+    return false
+  }
+
+  /** Lets nothing begin any more; idle threads leave now, and each other one once it is idle. */
+  close(): void {
+    if (this.#closedNanos !== undefined) return
+    this.#closedNanos = this.now
+    for (const hand of this.workers.idle()) this.#dismiss(hand)
+  }
+
+  /** Nothing runs, and no thread is left, but for what was abandoned. */
+  get isQuiet(): boolean {
+    const { workers } = this
+    if (workers.size > workers.count(Kernel.Abandoned)) return false
+    for (const { state } of this.#running.values()) if (state !== "abandoned") return false
+    return true
+  }
+
+  /** Waits until it is quiet. */
+  readonly quiet: Effect.Effect<void> = Effect.callback((resume) => {
+    if (this.isQuiet) return resume(Effect.void)
+    const look = (): void => {
+      if (!this.isQuiet) return
+      this.#watchers.delete(look)
+      resume(Effect.void)
+    }
+    this.#watchers.add(look)
+    return Effect.sync(() => this.#watchers.delete(look))
+  })
+
+  /** Jobs that run, longest first. */
+  jobs(): ReadonlyArray<RunningJob> {
+    const { now } = this
+    return [...this.#running.values()].map(({ job: { module, name }, number, sinceNanos, state }) => ({
+      number,
+      module: module.length > maxShown ? `${module.slice(0, maxShown)}…` : module,
+      name,
+      state,
+      age: Deadline.nanos(now - sinceNanos),
+    }))
+  }
+
+  #spawn({ name }: Checked): Hand | Fault.WorkerLost {
+    const hand = new Hand()
+    const thread = this.#threads.spawn(hand.flag, {
+      answered: (answer) => this.#answered(hand, answer),
+      gone: (ended) => this.#gone(hand, ended),
+    })
+    if (!("send" in thread)) return new Fault.WorkerLost({ job: name, reason: "not-started", error: thread })
+    hand.thread = thread
+    this.totals.spawned++
+    this.workers.add(hand)
+    return this.workers.take()!
+  }
+
+  #answered(hand: Hand, answer: Answer): void {
+    const running = hand.job
+    // One of an earlier order, or that crosses the end of its thread, is nobody's.
+    if (running === undefined || answer.number !== hand.order || hand.state !== Kernel.Busy) return
+    this.#free(hand)
+    this.#end(running, exitOf(running.job.name, answer))
+  }
+
+  #gone(hand: Hand, { code, error }: Ended): void {
+    const was = hand.state
+    if (!this.workers.step(hand, Kernel.Exit)) return
+    const running = hand.job
+    hand.job = undefined
+    if (running !== undefined) {
+      const reason = was === Kernel.Ending ? "terminated" : error === undefined ? "exited" : "crashed"
+      const job = running.job.name
+      this.#end(running, Exit.fail(new Fault.WorkerLost({ job, reason, exitCode: code, error })))
+    }
+    this.#look()
+  }
+
+  /** Its thread is idle again: it may leave, and keeps the process alive no more. */
+  #free(hand: Hand): void {
+    hand.job = undefined
+    this.workers.step(hand, Kernel.Answer)
+    if (this.#closedNanos === undefined) hand.thread!.hold(false)
+    else this.#dismiss(hand)
+  }
+
+  /** It stays held until it is gone: its end is waited for. */
+  #dismiss(hand: Hand): void {
+    this.workers.step(hand, Kernel.Leave)
+    hand.thread!.hold(true)
+    hand.thread!.leave()
+  }
+
+  /** The place goes to whoever is next, then the charge goes back, and only then is anybody told. */
+  #end(running: Running, exit: Exit.Exit<unknown, Fault.JobFault>): void {
+    const { charges } = running
+    running.hand = undefined
+    running.state = "ended"
+    if (Exit.isSuccess(exit)) this.totals.completed++
+    else if (exit.cause.reasons.some((each) => each._tag === "Fail" && each.error._tag === "WorkerLost")) {
+      this.totals.lost++
+    } else this.totals.failed++
+    running.leave()
+    if (charges === undefined) return this.#over(running, exit)
+    const closed = Effect.andThen(closeScope(charges, exit), Effect.sync(() => this.#over(running, exit)))
+    // In no scope: the charge goes back whoever has left, the executor's own scope included.
+    Effect.runForkWith(this.#context)(Effect.uninterruptible(closed))
+  }
+
+  #over(running: Running, exit: Exit.Exit<unknown, Fault.JobFault>): void {
+    this.#running.delete(running.number)
+    this.#tell(running, exit)
+    this.#look()
+  }
+
+  #tell(running: Running, exit: Exit.Exit<unknown, Fault.JobFault>): void {
+    shielded(this.#context, () => Deferred.doneUnsafe(running.done, exit))
+  }
+
+  #look(): void {
+    for (const look of this.#watchers) shielded(this.#context, look)
+  }
+}
+
+/** Gives a charge back. A defect of whoever gave it is theirs alone: it is logged, and must not be taken for the job's. */
+export const closeScope = (scope: Scope.Closeable, exit: Exit.Exit<unknown, unknown>): Effect.Effect<void> =>
+  Effect.catchCause(
+    Scope.close(scope, exit),
+    (cause) => Effect.logError("the charge of a job was not given back", cause),
+  )
+
+const exitOf = (job: string, answer: Answer): Exit.Exit<unknown, Fault.JobFault> => {
+  switch (answer.kind) {
+    case "value":
+      return Exit.succeed(answer.value)
+    case "threw":
+      return Exit.fail(new Fault.JobFailed({ job, error: answer.error }))
+    case "module":
+    case "export":
+      return Exit.fail(new Fault.JobNotFound({ job, missing: answer.kind, error: answer.error }))
+    case "result":
+    case "input":
+      return Exit.fail(new Fault.JobUnsendable({ job, part: answer.kind, error: answer.error }))
+  }
+}

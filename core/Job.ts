@@ -1,0 +1,97 @@
+/**
+ * A job: a function that a module exports, its input, and what it is charged. Plain data, checked at the door; the module
+ * is imported in the thread that runs it, and nowhere else. Owns nothing.
+ */
+import * as Effect from "effect/Effect"
+import * as Limit from "./Limits.ts"
+import { InvalidRequest } from "./Refusal.ts"
+
+/** What a job's function is given besides its input, in its own thread. */
+export interface JobContext {
+  /** Whether nobody wants the result any more. Cheap enough for every turn of a loop; what to do about it is the job's. */
+  readonly cancelled: () => boolean
+  /** Blocks the thread for so many milliseconds, or until it is cancelled; true where it is. */
+  readonly pause: (millis: number) => boolean
+  /** Names parts of the result that are handed over and not copied: buffers and ports. They are gone here afterwards. */
+  readonly transfer: (...parts: ReadonlyArray<object>) => void
+}
+
+/** The function of a job. What it returns, or its promise comes to, is cloned to whoever waits. */
+export type Task = (input: never, context: JobContext) => unknown
+
+declare const Result: unique symbol
+
+export interface Job<out A, out E = never, out R = never> {
+  /** The absolute URL of a module, as text or as a `URL`. */
+  readonly module: string | { readonly href: string }
+  /** The export of that module to call. */
+  readonly name: string
+  /** What can be cloned: no function, no symbol, no object of a class that matters. */
+  readonly input?: unknown
+  /** Parts of the input that are handed over and not copied. Always worth it for a large buffer, above all on Deno. */
+  readonly transfer?: ReadonlyArray<object> | undefined
+  /**
+   * What the job holds while it runs: acquired before it waits for a thread, and given back once it has ended, whatever
+   * became of the caller. A permit or a lease: `admission.enter({ tenant })`.
+   */
+  readonly charge?: Effect.Effect<unknown, E, R> | undefined
+  /** The result's type; there is no such field. */
+  readonly [Result]?: A
+}
+
+/**
+ * A job by the type of its function, so that input and result are checked.
+ *
+ * @example
+ * ```ts
+ * import * as Job from "holdfast/Job"
+ *
+ * const double = (n: number): number => 2 * n
+ * const job = Job.of<typeof double>("data:text/javascript,export const double = (n) => 2 * n", "double")(21)
+ * console.log(job.name, job.input) // double 21
+ * ```
+ */
+export const of = <T extends Task>(module: string | { readonly href: string }, name: string) =>
+<E = never, R = never>(
+  input: Parameters<T>[0],
+  held: Pick<Job<unknown, E, R>, "transfer" | "charge"> = {},
+): Job<Awaited<ReturnType<T>>, E, R> => ({ ...held, module, name, input })
+
+/** A job after the door. */
+export interface Checked {
+  readonly module: string
+  readonly name: string
+  readonly input: unknown
+  readonly transfer: ReadonlyArray<object>
+  readonly charge: Effect.Effect<unknown, unknown, unknown> | undefined
+}
+
+const known: Readonly<Record<string, true>> = { module: true, name: true, input: true, transfer: true, charge: true }
+const nothing: ReadonlyArray<object> = []
+const maxModuleBytes = 65_536
+
+/** Checks a job; the first rule that it breaks is the error. */
+export const check = (job: Job<unknown, unknown, unknown>): Checked | InvalidRequest => {
+  if (typeof job !== "object" || job === null) return wrong("job", "an object", job)
+  const stranger = Object.keys(job).find((name) => !Object.hasOwn(known, name))
+  if (stranger !== undefined) return wrong(stranger, `one of the fields ${Object.keys(known).join(", ")}`, undefined)
+  const module = typeof job.module === "object" && job.module !== null ? job.module.href : job.module
+  if (!isUrl(module)) return wrong("module", `an absolute URL of at most ${maxModuleBytes} bytes`, module)
+  const { charge, input, name, transfer } = job
+  const unnamed = Limit.key("name", name)
+  if (unnamed !== undefined) return unnamed
+  if (transfer !== undefined && !(Array.isArray(transfer) && transfer.every(isObject))) {
+    return wrong("transfer", "a list of objects", transfer)
+  }
+  if (charge !== undefined && !Effect.isEffect(charge)) return wrong("charge", "an effect", charge)
+  return { module, name, input, transfer: transfer ?? nothing, charge }
+}
+
+const wrong = (field: string, rule: string, value: unknown): InvalidRequest =>
+  new InvalidRequest({ field, rule, value })
+
+/** A scheme of two letters at least, since one alone is a drive. A relative path would be one of the thread's own file. */
+const isUrl = (module: unknown): module is string =>
+  typeof module === "string" && /^[a-z][a-z\d+.-]+:./i.test(module) && Limit.utf8Bytes(module) <= maxModuleBytes
+
+const isObject = (value: unknown): boolean => typeof value === "object" && value !== null
