@@ -15,7 +15,7 @@ import * as Scope from "effect/Scope"
 import * as Deadline from "./Deadline.ts"
 import type { Checked } from "./Job.ts"
 import * as Fault from "./JobFault.ts"
-import * as Kernel from "./kernel/Workers.ts"
+import * as Kernel from "./kernel/Threads.ts"
 import { shielded } from "./Transition.ts"
 import type { Answer, Ended, WorkerThread, WorkerThreads } from "./WorkerThreads.ts"
 
@@ -33,7 +33,7 @@ export interface RunningJob {
 }
 
 /** A thread as the crew knows it, with what it runs. */
-class Hand extends Kernel.Worker {
+class Hand extends Kernel.Thread {
   readonly flag: Int32Array = new Int32Array(new SharedArrayBuffer(4))
   thread: WorkerThread | undefined = undefined
   job: Running | undefined = undefined
@@ -83,13 +83,14 @@ const maxShown = 256
 
 export class Crew {
   readonly totals: Totals = { spawned: 0, begun: 0, completed: 0, failed: 0, lost: 0 }
-  readonly workers: Kernel.Workers<Hand>
+  readonly workers: Kernel.Threads<Hand>
   readonly #threads: WorkerThreads
   readonly clock: Clock.Clock
   readonly #context: Context.Context<never>
   readonly #running = new Map<number, Running>()
   readonly #watchers = new Set<() => void>()
   readonly #spent: () => void
+  #numbers = 0
   #closedNanos: number | undefined = undefined
 
   constructor(options: {
@@ -99,7 +100,7 @@ export class Crew {
     /** Called once every thread is abandoned. */
     readonly spent: () => void
   }) {
-    this.workers = new Kernel.Workers(options.capacity)
+    this.workers = new Kernel.Threads(options.capacity)
     this.#threads = options.threads
     this.clock = options.fiber.getRef(Clock.Clock)
     this.#context = options.fiber.context
@@ -123,15 +124,18 @@ export class Crew {
     // Held before it is sent, for the answer may be all that the process waits for.
     hand.thread!.hold(true)
     hand.order = hand.order === 0x7fffffff ? 1 : hand.order + 1
+    // It is the job's before it is sent, so that no answer can come too early.
+    const running = new Running(++this.#numbers, this.now, parts, hand)
+    hand.job = running
+    this.#running.set(running.number, running)
     const { input, module, name } = job
     const error = hand.thread!.send({ number: hand.order, module, name, input }, job.transfer)
     if (error !== undefined) {
+      this.#running.delete(running.number)
       this.#free(hand)
       return new Fault.JobUnsendable({ job: name, part: "input", error })
     }
-    const running = new Running(++this.totals.begun, this.now, parts, hand)
-    hand.job = running
-    this.#running.set(running.number, running)
+    this.totals.begun++
     return running
   }
 

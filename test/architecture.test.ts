@@ -23,7 +23,7 @@ const ranks: Architecture.Ranks = {
   "core/kernel/Places.ts": 0.7,
   "core/kernel/Line.ts": 0.8,
   "core/kernel/Circuit.ts": 0.1,
-  "core/kernel/Workers.ts": 0.2,
+  "core/kernel/Threads.ts": 0.2,
   "core/kernel/Gate.ts": 0.8,
 
   "core/Refusal.ts": 1,

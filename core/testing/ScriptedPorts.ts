@@ -10,12 +10,20 @@
  * is a parameter here; when the noun comes, its test makes one of these into the noun's own interface, and the noun does
  * not change for it.
  */
+import * as Cause from "effect/Cause"
+import * as Context from "effect/Context"
 import * as Data from "effect/Data"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
-import type * as Exit from "effect/Exit"
+import * as Exit from "effect/Exit"
+import * as Fiber from "effect/Fiber"
 import type * as Scope from "effect/Scope"
-import type { Script } from "./Script.ts"
+import * as BlockingExecutor from "../BlockingExecutor.ts"
+import type { JobContext } from "../Job.ts"
+import type { JobError } from "../JobFault.ts"
+import type { InvalidLimits } from "../Refusal.ts"
+import type { Hear, Order, WorkerThread, WorkerThreads } from "../WorkerThreads.ts"
+import type { Handle, Script } from "./Script.ts"
 
 /** A connection. Its handle is open from the dial until `closed`, which may be long after `destroy`. */
 export interface Transport<T> {
@@ -57,42 +65,100 @@ export const sockets = <T>(script: Script): Sockets<T> => {
   }
 }
 
-/** A job that has begun. Nothing ends it but its own end. */
-export interface Job<A> {
-  /** Tells it that nobody wants it; it may go on all the same. */
-  readonly cancel: Effect.Effect<void>
-  readonly isCancelled: boolean
-  /** Completes when the job has truly ended. */
-  readonly ended: Effect.Effect<Exit.Exit<A>>
-}
+/** Jobs of a scripted executor by the name of their export; their module is not looked at. */
+export type Jobs = Readonly<Record<string, (input: never, context: JobContext) => unknown>>
 
-export interface BlockingExecutor {
-  /** Begins the job. Its work is the call `executor.job`, and its handle is open until that has ended. */
-  readonly start: <A>(work: (isCancelled: () => boolean) => A) => Effect.Effect<Job<A>>
-}
-
-export const blockingExecutor = (script: Script): BlockingExecutor => ({
-  start: <A>(work: (isCancelled: () => boolean) => A) =>
-    Effect.gen(function* () {
-      const handle = yield* script.open("job")
-      const ended = Deferred.makeUnsafe<Exit.Exit<A>>()
-      let cancelled = false
-      const working = script.effect("executor.job", Effect.sync(() => work(() => cancelled)))
-      yield* Effect.forkDetach(
-        Effect.uninterruptible(
-          Effect.flatMap(Effect.exit(working), (exit) => Effect.andThen(handle.close, Deferred.succeed(ended, exit))),
-        ),
-        { startImmediately: true },
-      )
-      return {
-        cancel: Effect.sync(() => void (cancelled = true)),
-        get isCancelled(): boolean {
-          return cancelled
-        },
-        ended: Deferred.await(ended),
-      }
-    }),
+/**
+ * Worker threads whose jobs are functions of the test: the back end of a real executor. Each job is the call
+ * `executor.job`, done at once where it is not held; one that is planned to fail has thrown, and one that is planned to die
+ * takes its thread with it. Open are a `thread` until it is gone, and a `job` until it has ended: with `joins` false, one
+ * that was terminated is never closed.
+ */
+export const workerThreads = (script: Script, jobs: Jobs, joins: boolean = true): WorkerThreads => ({
+  joins,
+  spawn: (flag, hear) => new ScriptedThread(script, jobs, joins, flag, hear),
 })
+
+/** An executor over {@link workerThreads}. */
+export const blockingExecutor = (
+  script: Script,
+  jobs: Jobs,
+  options: BlockingExecutor.Options,
+): Effect.Effect<BlockingExecutor.BlockingExecutor, InvalidLimits, Scope.Scope> =>
+  BlockingExecutor.make(options, workerThreads(script, jobs))
+
+class ScriptedThread implements WorkerThread {
+  readonly #script: Script
+  readonly #jobs: Jobs
+  readonly #joins: boolean
+  readonly #flag: Int32Array
+  readonly #hear: Hear
+  readonly #context: Context.Context<never>
+  readonly #handle: Handle
+  #job: Handle | undefined = undefined
+
+  constructor(script: Script, jobs: Jobs, joins: boolean, flag: Int32Array, hear: Hear) {
+    this.#script = script
+    this.#jobs = jobs
+    this.#joins = joins
+    this.#flag = flag
+    this.#hear = hear
+    this.#context = Fiber.getCurrent()?.context ?? Context.empty()
+    this.#handle = Effect.runSync(script.open("thread"))
+  }
+
+  send({ input, name, number }: Order): undefined {
+    const job = this.#job = Effect.runSync(this.#script.open("job"))
+    const cancelled = (): boolean => Atomics.load(this.#flag, 0) === number
+    const context: JobContext = { cancelled, pause: cancelled, transfer: () => {} }
+    const work = (): unknown => this.#jobs[name]!(input as never, context)
+    const call = this.#script.callback("executor.job", () => Effect.runSyncExit(Effect.sync(work)), [name, input])
+    call((exit) => {
+      if (this.#job === job) this.#over(job, number, exit)
+    })
+    return undefined
+  }
+
+  hold(): void {}
+
+  leave(): void {
+    this.#end(0, undefined)
+  }
+
+  terminate(): void {
+    if (this.#joins) this.#end(1, undefined)
+  }
+
+  #over(job: Handle, number: number, exit: Exit.Exit<unknown, unknown>): void {
+    // Not by the job's own end, but by the plan of its call.
+    if (Exit.hasDies(exit)) return this.#end(1, errorOf(Cause.squash((exit as Exit.Failure<unknown, unknown>).cause)))
+    const ended = Exit.isSuccess(exit) && Exit.isExit(exit.value) ? exit.value : exit
+    this.#job = undefined
+    this.#then(job.close, () =>
+      this.#hear.answered(
+        Exit.isSuccess(ended)
+          ? { number, kind: "value", value: ended.value }
+          : { number, kind: "threw", error: errorOf(Cause.squash(ended.cause)) },
+      ))
+  }
+
+  #end(code: number, error: JobError | undefined): void {
+    const job = this.#job
+    this.#job = undefined
+    const closed = Effect.andThen(job === undefined ? Effect.void : job.close, this.#handle.close)
+    this.#then(closed, () => this.#hear.gone({ code, error }))
+  }
+
+  #then(effect: Effect.Effect<void>, told: () => void): void {
+    // In a turn of its own, as a platform would.
+    Effect.runForkWith(this.#context)(Effect.andThen(Effect.andThen(effect, Effect.yieldNow), Effect.sync(told)))
+  }
+}
+
+const errorOf = (thrown: unknown): JobError => {
+  const { message = String(thrown), name = "Error" } = thrown instanceof Error ? thrown : {}
+  return { name, message, code: undefined, cause: undefined }
+}
 
 /** Calls `directory.…`. Every one may be repeated with the same arguments without harm; nothing creates or destroys. */
 export interface Directory {

@@ -10,6 +10,7 @@ import * as Scope from "effect/Scope"
 import * as Deadline from "../../core/Deadline.ts"
 import * as FaultSweep from "../../core/testing/FaultSweep.ts"
 import * as Script from "../../core/testing/Script.ts"
+import type * as BlockingExecutor from "../../core/BlockingExecutor.ts"
 import * as ScriptedPorts from "../../core/testing/ScriptedPorts.ts"
 import type * as Sweep from "../../core/testing/Sweep.ts"
 import { World } from "../../core/testing/World.ts"
@@ -331,23 +332,25 @@ describe("a fault at every call", () => {
       readonly working: () => number
       readonly free: () => number
     }
-    const workers = (presumes: boolean) => (script: Script.Script): Effect.Effect<Workers> =>
-      Effect.sync(() => {
-        const executor = ScriptedPorts.blockingExecutor(script)
+    const job = { module: "test:jobs", name: "answer" }
+    const workers = (presumes: boolean) => (script: Script.Script) =>
+      Effect.gen(function* () {
+        const executor = yield* ScriptedPorts.blockingExecutor(script, { answer: () => 42 }, { threads: 2 })
         let free = 1
-        const begun = Effect.suspend(() => {
+        const begun = Effect.suspend((): Effect.Effect<BlockingExecutor.Started<number>, "busy"> => {
           if (free === 0) return Effect.fail("busy" as const)
           free--
-          return executor.start(() => 42)
+          return Effect.orDie(executor.start<number>(job))
         })
-        const join = (job: ScriptedPorts.Job<number>) =>
-          Effect.andThen(job.cancel, presumes ? Effect.void : Effect.asVoid(job.ended))
+        const join = ({ cancel, join }: BlockingExecutor.Started<number>) =>
+          Effect.andThen(cancel, presumes ? Effect.void : Effect.asVoid(Effect.exit(join)))
         const run = Effect.acquireUseRelease(
           begun,
-          (job) => Effect.flatten(job.ended),
+          (job) => Effect.catch(job.join, Effect.die),
           (job) => Effect.andThen(join(job), Effect.sync(() => void free++)),
         )
-        return { run, working: () => script.left.length, free: () => free }
+        const working = () => script.left.filter((name) => name.startsWith("job")).length
+        return { run, working, free: () => free } satisfies Workers
       })
     const swept = contrast({
       right: workers(false),

@@ -48,17 +48,17 @@ const table: ReadonlyArray<ReadonlyArray<State | typeof none>> = [
 export const next = (state: State, event: Event): State | typeof none => table[state]![event]!
 
 /** One thread; its links put it among the idle ones. */
-export class Worker implements Node<Worker> {
+export class Thread implements Node<Thread> {
   state: State = Idle
-  list: List<Worker> | undefined = undefined
-  prev: Worker | undefined = undefined
-  next: Worker | undefined = undefined
+  list: List<Thread> | undefined = undefined
+  prev: Thread | undefined = undefined
+  next: Thread | undefined = undefined
 }
 
-export class Workers<W extends Worker> {
+export class Threads<T extends Thread> {
   /** The most threads at a time, whatever they do; one that is gone is none. */
   readonly capacity: number
-  readonly #idle = new List<Worker>()
+  readonly #idle = new List<Thread>()
   readonly #counts: Array<number> = [0, 0, 0, 0, 0, 0]
 
   constructor(capacity: number) {
@@ -76,41 +76,37 @@ export class Workers<W extends Worker> {
     return size
   }
 
-  get hasRoom(): boolean {
-    return this.size < this.capacity
-  }
-
   /** Every thread is abandoned, so that no job can ever run here again. */
   get isSpent(): boolean {
     return this.#counts[Abandoned] === this.capacity
   }
 
-  /** A thread that has just been started, and is idle; {@link hasRoom} has just been true. */
-  add(worker: W): void {
+  /** A thread that has just been started, and is idle. A job that has its place finds an idle one, or room for one. */
+  add(thread: T): void {
     this.#counts[Idle]!++
-    this.#idle.push(worker)
+    this.#idle.push(thread)
   }
 
   /** Puts the thread that became idle last to work, whose caches are the warmest; undefined without any. */
-  take(): W | undefined {
-    const worker = this.#idle.tail as W | undefined
-    if (worker !== undefined) this.step(worker, Assign)
-    return worker
+  take(): T | undefined {
+    const thread = this.#idle.tail as T | undefined
+    if (thread !== undefined) this.step(thread, Assign)
+    return thread
   }
 
-  idle(): ReadonlyArray<W> {
-    return this.#idle.toArray() as Array<W>
+  idle(): ReadonlyArray<T> {
+    return this.#idle.toArray() as Array<T>
   }
 
   /** One event of one thread; false, and no change, where it has no such arrow. */
-  step(worker: W, event: Event): boolean {
-    const state = next(worker.state, event)
+  step(thread: T, event: Event): boolean {
+    const state = next(thread.state, event)
     if (state === none) return false
-    if (worker.state === Idle) this.#idle.remove(worker)
-    this.#counts[worker.state]!--
+    if (thread.state === Idle) this.#idle.remove(thread)
+    this.#counts[thread.state]!--
     this.#counts[state]!++
-    worker.state = state
-    if (state === Idle) this.#idle.push(worker)
+    thread.state = state
+    if (state === Idle) this.#idle.push(thread)
     return true
   }
 }
