@@ -89,6 +89,10 @@ export interface ExecutorDrained {
   readonly waited: Duration.Duration
 }
 
+/** What a charge needs besides the scope, which is the job's. */
+export type Unscoped<R> = Exclude<NoInfer<R>, Scope.Scope>
+
+/** No type is inferred from where the result goes: what a job does not have, it does not need. */
 export interface BlockingExecutor {
   /**
    * Runs a job to its end. It waits for a thread until the fiber's {@link Deadline}, or for `maxWait` if that is nearer.
@@ -99,14 +103,14 @@ export interface BlockingExecutor {
    */
   readonly run: <A = unknown, E = never, R = never>(
     job: Job<A, E, R>,
-  ) => Effect.Effect<A, E | JobFault | ExecutorRefused | InvalidRequest, Exclude<R, Scope.Scope>>
+  ) => Effect.Effect<NoInfer<A>, NoInfer<E> | JobFault | ExecutorRefused | InvalidRequest, Unscoped<R>>
   /**
    * Waits for a thread as `run` does, and answers once the job has begun. From then on the job is the executor's: nothing
    * that becomes of the caller ends it, and its charge goes back at its end though nobody joins it.
    */
   readonly start: <A = unknown, E = never, R = never>(
     job: Job<A, E, R>,
-  ) => Effect.Effect<Started<A>, E | JobFault | ExecutorRefused | InvalidRequest, Exclude<R, Scope.Scope>>
+  ) => Effect.Effect<Started<NoInfer<A>>, NoInfer<E> | JobFault | ExecutorRefused | InvalidRequest, Unscoped<R>>
   /** Counts at this moment. */
   readonly snapshot: Effect.Effect<ExecutorSnapshot>
   /** For operators: jobs that have begun and not ended, and those abandoned, longest first. */

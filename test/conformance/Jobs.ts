@@ -1,0 +1,125 @@
+/** The jobs of the conformance suite, as a thread imports them. Shared counters tell the test what really ran. */
+import process from "node:process"
+import type { JobContext } from "../../core/Job.ts"
+
+export const notAFunction = 1
+
+export const same = (input: unknown): unknown => input
+
+/** Counts itself in, works for so many milliseconds unless it is cancelled, and counts itself out. */
+export const counted = (
+  { counts, millis }: { readonly counts: Int32Array; readonly millis: number },
+  context: JobContext,
+): boolean => {
+  Atomics.add(counts, 0, 1)
+  const cancelled = context.pause(millis)
+  Atomics.add(counts, 1, 1)
+  return cancelled
+}
+
+/** Blocks its thread until the test lets it go, whoever cancels it; says that it has begun. */
+export const stubborn = (gate: Int32Array, context: JobContext): boolean => {
+  Atomics.store(gate, 1, 1)
+  Atomics.notify(gate, 1)
+  Atomics.wait(gate, 0, 0)
+  return context.cancelled()
+}
+
+/** Goes round until it is cancelled; never, where nobody cancels it. */
+export const spinning = (gate: Int32Array, context: JobContext): string => {
+  Atomics.store(gate, 1, 1)
+  Atomics.notify(gate, 1)
+  while (!context.cancelled());
+  return "told"
+}
+
+/** Goes round for ever. */
+export const endless = (gate: Int32Array): never => {
+  Atomics.store(gate, 1, 1)
+  Atomics.notify(gate, 1)
+  for (;;);
+}
+
+export const throws = (what: string): never => {
+  const cause = Object.assign(new Error("disk full"), { code: 28 })
+  const thrown: Readonly<Record<string, () => unknown>> = {
+    error: () => Object.assign(new TypeError("no", { cause }), { code: "E_NO", secret: "hunter2" }),
+    text: () => "just text",
+    nothing: () => undefined,
+    symbol: () => Symbol("odd"),
+    endless: () => {
+      const error: Error & { cause?: unknown } = new Error("circle")
+      error.cause = error
+      return error
+    },
+    long: () => new Error("x".repeat(100_000)),
+    hostile: () =>
+      new Proxy({}, {
+        get: () => {
+          throw new Error("do not look")
+        },
+      }),
+  }
+  throw thrown[what]!()
+}
+
+export const rejects = async (): Promise<never> => {
+  await Promise.resolve()
+  throw new RangeError("later")
+}
+
+export const later = async (input: number): Promise<number> => {
+  await new Promise((done) => setTimeout(done, 1))
+  return input + 1
+}
+
+export const exits = (code: number): never => process.exit(code)
+
+export const crashes = (): Promise<never> =>
+  new Promise(() => {
+    setTimeout(() => {
+      throw new TypeError("uncaught")
+    }, 0)
+  })
+
+export const forgets = (): Promise<never> =>
+  new Promise(() => {
+    void Promise.reject(new TypeError("unhandled"))
+  })
+
+export const uncloneable = (what: string): unknown => {
+  const results: Readonly<Record<string, () => unknown>> = {
+    function: () => () => 1,
+    symbol: () => Symbol("odd"),
+    deep: () => ({ a: [{ b: () => 1 }] }),
+    getter: () => ({
+      get a(): number {
+        throw new Error("do not look")
+      },
+    }),
+  }
+  return results[what]!()
+}
+
+export class Point {
+  readonly #secret = 3
+  readonly x: number = 1
+  get sum(): number {
+    return this.x + this.#secret
+  }
+}
+export const instance = (): Point => new Point()
+export const polluted = (): unknown => JSON.parse(`{"__proto__": {"admin": true}, "x": 1}`)
+
+/** Adds one to every byte, and hands the buffer back. */
+export const increment = (buffer: ArrayBuffer, context: JobContext): ArrayBuffer => {
+  const bytes = new Uint8Array(buffer)
+  for (let i = 0; i < bytes.length; i++) bytes[i]!++
+  context.transfer(buffer)
+  return buffer
+}
+/** Names for transfer what cannot be. */
+export const badTransfer = (_: unknown, context: JobContext): number => {
+  context.transfer({})
+  return 1
+}
