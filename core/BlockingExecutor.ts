@@ -18,9 +18,9 @@ import * as Layer from "effect/Layer"
 import * as Scope from "effect/Scope"
 import { decode as decodeLine } from "./AdmissionOptions.ts"
 import { Closed, type QueueFull, type WaitExpired } from "./AdmissionRefused.ts"
-import { closeScope, Crew, Running, type RunningJob } from "./Crew.ts"
+import { closeScope, Crew, Running } from "./Crew.ts"
 import * as Deadline from "./Deadline.ts"
-import { check, type Checked, type Job } from "./Job.ts"
+import * as Job from "./Job.ts"
 import { type JobFault, NoSuchJob } from "./JobFault.ts"
 import * as Kernel from "./kernel/Threads.ts"
 import * as Limit from "./Limits.ts"
@@ -81,7 +81,7 @@ export interface ExecutorSnapshot {
 export interface ExecutorDrained {
   readonly clean: boolean
   /** Jobs that have not ended, longest first; abandoned ones among them. */
-  readonly running: ReadonlyArray<RunningJob>
+  readonly running: ReadonlyArray<Job.RunningJob>
   /** Threads that are still there, abandoned ones among them. */
   readonly threads: number
   /** Jobs that waited and got `Closed`. */
@@ -89,10 +89,6 @@ export interface ExecutorDrained {
   readonly waited: Duration.Duration
 }
 
-/** What a charge needs besides the scope, which is the job's. */
-export type Unscoped<R> = Exclude<NoInfer<R>, Scope.Scope>
-
-/** No type is inferred from where the result goes: what a job does not have, it does not need. */
 export interface BlockingExecutor {
   /**
    * Runs a job to its end. It waits for a thread until the fiber's {@link Deadline}, or for `maxWait` if that is nearer.
@@ -101,20 +97,28 @@ export interface BlockingExecutor {
    * the job has ended: at once where the job looks at its flag, and maybe never where it does not. `Deadline.enforce`
    * bounds the whole in this way.
    */
-  readonly run: <A = unknown, E = never, R = never>(
-    job: Job<A, E, R>,
-  ) => Effect.Effect<NoInfer<A>, NoInfer<E> | JobFault | ExecutorRefused | InvalidRequest, Unscoped<R>>
+  readonly run: <J extends Job.Job<unknown, unknown, unknown>>(
+    job: J,
+  ) => Effect.Effect<
+    Job.Success<J>,
+    Job.Error<J> | JobFault | ExecutorRefused | InvalidRequest,
+    Exclude<Job.Services<J>, Scope.Scope>
+  >
   /**
    * Waits for a thread as `run` does, and answers once the job has begun. From then on the job is the executor's: nothing
    * that becomes of the caller ends it, and its charge goes back at its end though nobody joins it.
    */
-  readonly start: <A = unknown, E = never, R = never>(
-    job: Job<A, E, R>,
-  ) => Effect.Effect<Started<NoInfer<A>>, NoInfer<E> | JobFault | ExecutorRefused | InvalidRequest, Unscoped<R>>
+  readonly start: <J extends Job.Job<unknown, unknown, unknown>>(
+    job: J,
+  ) => Effect.Effect<
+    Started<Job.Success<J>>,
+    Job.Error<J> | JobFault | ExecutorRefused | InvalidRequest,
+    Exclude<Job.Services<J>, Scope.Scope>
+  >
   /** Counts at this moment. */
   readonly snapshot: Effect.Effect<ExecutorSnapshot>
   /** For operators: jobs that have begun and not ended, and those abandoned, longest first. */
-  readonly jobs: Effect.Effect<ReadonlyArray<RunningJob>>
+  readonly jobs: Effect.Effect<ReadonlyArray<Job.RunningJob>>
   /** Sets the flag of a job by its number. */
   readonly cancel: (number: number) => Effect.Effect<void, NoSuchJob>
   /**
@@ -214,15 +218,15 @@ const ask = { tenant: "jobs" }
 
 /** One call of `run` or `start`: over nothing until it has a place, and over a job once that has begun. */
 interface Call {
-  readonly job: Checked
+  readonly job: Job.Checked
   /** Holds what the job is charged; undefined where that is nothing. */
   readonly charges: Scope.Closeable | undefined
   readonly visit: Visit
   running: Running | undefined
 }
 
-const called = (job: Job<unknown, unknown, unknown>): Call | InvalidRequest => {
-  const checked = check(job)
+const called = (job: Job.Job<unknown, unknown, unknown>): Call | InvalidRequest => {
+  const checked = Job.check(job)
   if (checked instanceof InvalidRequest) return checked
   const charges = checked.charge === undefined ? undefined : Scope.makeUnsafe()
   return { job: checked, charges, visit: { ask: undefined }, running: undefined }
@@ -330,8 +334,9 @@ class Executor {
 }
 
 const service = (executor: Executor): BlockingExecutor => ({
-  run: (job) => run(executor, job) as ReturnType<BlockingExecutor["run"]> as never,
-  start: (job) => start(executor, job) as ReturnType<BlockingExecutor["start"]> as never,
+  // What a job makes, and what its charge fails with and needs, is in its type alone.
+  run: (job) => run(executor, job) as never,
+  start: (job) => start(executor, job) as never,
   snapshot: Effect.sync(() => executor.snapshot()),
   jobs: Effect.sync(() => executor.crew.jobs()),
   cancel: (number) => Effect.map(found(executor, number), (running) => executor.crew.cancel(running)),
@@ -349,7 +354,7 @@ const service = (executor: Executor): BlockingExecutor => ({
 type Faults = JobFault | ExecutorRefused | InvalidRequest
 
 /** The handler is over the whole of the call: at no step can an interruption find a place or a job without an owner. */
-const run = (executor: Executor, job: Job<unknown, unknown, unknown>): Effect.Effect<unknown, Faults> =>
+const run = (executor: Executor, job: Job.Job<unknown, unknown, unknown>): Effect.Effect<unknown, Faults> =>
   Effect.suspend((): Effect.Effect<unknown, Faults> => {
     const call = called(job)
     if (call instanceof InvalidRequest) return Effect.fail(call)
@@ -359,7 +364,7 @@ const run = (executor: Executor, job: Job<unknown, unknown, unknown>): Effect.Ef
     )
   })
 
-const start = (executor: Executor, job: Job<unknown, unknown, unknown>): Effect.Effect<Started<unknown>, Faults> =>
+const start = (executor: Executor, job: Job.Job<unknown, unknown, unknown>): Effect.Effect<Started<unknown>, Faults> =>
   Effect.suspend((): Effect.Effect<Started<unknown>, Faults> => {
     const call = called(job)
     if (call instanceof InvalidRequest) return Effect.fail(call)

@@ -7,30 +7,16 @@
 import * as Clock from "effect/Clock"
 import type * as Context from "effect/Context"
 import * as Deferred from "effect/Deferred"
-import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import type * as Fiber from "effect/Fiber"
 import * as Scope from "effect/Scope"
 import * as Deadline from "./Deadline.ts"
-import type { Checked } from "./Job.ts"
+import type { Checked, RunningJob } from "./Job.ts"
 import * as Fault from "./JobFault.ts"
 import * as Kernel from "./kernel/Threads.ts"
 import { shielded } from "./Transition.ts"
 import type { Answer, Ended, WorkerThread, WorkerThreads } from "./WorkerThreads.ts"
-
-/** A job that has begun and not ended, or that was abandoned; for operators. */
-export interface RunningJob {
-  /** Names it to `cancel` and `terminate`. */
-  readonly number: number
-  /** Cut at 256 characters. */
-  readonly module: string
-  readonly name: string
-  /** `ended`: the job is over, and its charge is being given back. */
-  readonly state: "running" | "cancelled" | "terminated" | "abandoned" | "ended"
-  /** Since it began. */
-  readonly age: Duration.Duration
-}
 
 /** A thread as the crew knows it, with what it runs. */
 class Hand extends Kernel.Thread {

@@ -2,6 +2,7 @@
  * A job: a function that a module exports, its input, and what it is charged. Plain data, checked at the door; the module
  * is imported in the thread that runs it, and nowhere else. Owns nothing.
  */
+import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Limit from "./Limits.ts"
 import { InvalidRequest } from "./Refusal.ts"
@@ -39,6 +40,17 @@ export interface Job<out A, out E = never, out R = never> {
   readonly [Result]?: A
 }
 
+/** What a job comes to, by its type. */
+export type Success<J> = J extends { readonly [Result]?: infer A } ? A : unknown
+/** How its charge may fail. */
+export type Error<J> = J extends { readonly charge?: infer C }
+  ? C extends Effect.Effect<infer _A, infer E, infer _R> ? E : never
+  : never
+/** What its charge needs. */
+export type Services<J> = J extends { readonly charge?: infer C }
+  ? C extends Effect.Effect<infer _A, infer _E, infer R> ? R : never
+  : never
+
 /**
  * A job by the type of its function, so that input and result are checked.
  *
@@ -56,6 +68,19 @@ export const of = <T extends Task>(module: string | { readonly href: string }, n
   input: Parameters<T>[0],
   held: Pick<Job<unknown, E, R>, "transfer" | "charge"> = {},
 ): Job<Awaited<ReturnType<T>>, E, R> => ({ ...held, module, name, input })
+
+/** A job that has begun and not ended, or that was abandoned; for operators. */
+export interface RunningJob {
+  /** Names it to `cancel` and `terminate`. */
+  readonly number: number
+  /** Cut at 256 characters. */
+  readonly module: string
+  readonly name: string
+  /** `ended`: the job is over, and its charge is being given back. */
+  readonly state: "running" | "cancelled" | "terminated" | "abandoned" | "ended"
+  /** Since it began. */
+  readonly age: Duration.Duration
+}
 
 /** A job after the door. */
 export interface Checked {

@@ -135,12 +135,12 @@ describe("a job that has begun", () => {
     Effect.gen(function* () {
       const { executor, script } = yield* made()
       script.plan("executor.job 1", Script.hold)
-      const { cancel, join } = yield* executor.start<boolean>(job("looked"))
+      const { cancel, join } = yield* executor.start(job<boolean>("looked"))
       yield* cancel
       yield* cancel
       yield* script.release("executor.job 1")
       assert.isTrue(yield* join)
-      assert.isFalse(yield* executor.run<boolean>(job("looked")))
+      assert.isFalse(yield* executor.run(job<boolean>("looked")))
       assert.strictEqual((yield* executor.snapshot).spawned, 1)
     }))
 

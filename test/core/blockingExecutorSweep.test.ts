@@ -39,7 +39,7 @@ const stage = (threads: number) => (script: Script.Script): Effect.Effect<Stage,
   })
 
 const job = { module: "test:jobs", name: "same", input: 1 }
-const charged = (each: Stage) => each.executor.run<number, never, Scope.Scope>({ ...job, charge: each.charge })
+const charged = (each: Stage) => each.executor.run({ ...job, charge: each.charge })
 
 /** Every charge that a job has is held while it works, and not once everything is over. */
 const whole = (each: Stage): Effect.Effect<void> =>

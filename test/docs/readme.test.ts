@@ -13,9 +13,13 @@ import * as Config from "../../adapters/gateway/Config.ts"
 import type * as ConfigFile from "../../adapters/gateway/ConfigFile.ts"
 import * as Admission from "../../core/Admission.ts"
 import { decode, type Options } from "../../core/AdmissionOptions.ts"
+import * as BlockingExecutor from "../../core/BlockingExecutor.ts"
 import * as Deadline from "../../core/Deadline.ts"
 import * as ProviderGate from "../../core/ProviderGate.ts"
 import * as ProviderGates from "../../core/ProviderGates.ts"
+import * as Script from "../../core/testing/Script.ts"
+import * as ScriptedPorts from "../../core/testing/ScriptedPorts.ts"
+import type { WorkerThreads } from "../../core/WorkerThreads.ts"
 import * as Lab from "../support/http/Lab.ts"
 import * as Lab2 from "../support/http/Lab2.ts"
 import * as Runtime from "../support/Runtime.ts"
@@ -329,6 +333,40 @@ const answers: Readonly<Record<string, Effect.Effect<string, unknown, Scope.Scop
       yield* then
       return yield* Fiber.join(fiber)
     })
+  const job = (name: string) => ({ module: "test:jobs", name })
+  const jobs = {
+    same: (input: unknown) => input,
+    throws: () => {
+      throw new Error("no")
+    },
+  }
+  const onThreads = <E>(
+    body: (executor: BlockingExecutor.BlockingExecutor, script: Script.Script) => Effect.Effect<string, E, Scope.Scope>,
+    joins = true,
+  ) =>
+    Effect.flatMap(Script.make, (script) =>
+      Effect.flatMap(
+        BlockingExecutor.make({ threads: 1 }, ScriptedPorts.workerThreads(script, jobs, joins)),
+        (executor) => body(executor, script),
+      ))
+  /** A thread that answers each order with the next of these faults. */
+  const answered = (...kinds: ReadonlyArray<"module" | "export" | "input" | "result">) => {
+    const error = { name: "Error", message: "no", code: undefined, cause: undefined }
+    const left = [...kinds]
+    const threads: WorkerThreads = {
+      joins: true,
+      spawn: (_, hear) => ({
+        send: ({ number }) => (hear.answered({ number, kind: left.shift()!, error }), undefined),
+        hold: () => {},
+        leave: () => hear.gone({ code: 0, error: undefined }),
+        terminate: () => hear.gone({ code: 1, error: undefined }),
+      }),
+    }
+    return Effect.flatMap(
+      BlockingExecutor.make({ threads: 1 }, threads),
+      (executor) => tags(...kinds.map(() => executor.run(job("same")))),
+    )
+  }
   return {
     "the cost is above a cap": on(({ run }) => tag(run({ ...ask, cost: 2 })(Effect.void))),
     "no place to wait is left": on(({ enter }) =>
@@ -531,8 +569,65 @@ const answers: Readonly<Record<string, Effect.Effect<string, unknown, Scope.Scop
       expect(Lab2.says(connection, Lab2.response(1, 200, [], Lab2.endStream))).toEqual(["1: 200 0", "1: end"])
       return failed?._tag === "Failed" ? failed.error._tag : "nothing"
     }),
+    "a job throws in its thread": onThreads((executor) => tag(executor.run(job("throws")))),
+    "a job's module or export is not there": answered("module", "export"),
+    "a job's input or result cannot be cloned": answered("input", "result"),
+    "a job's thread crashes, exits or is terminated": onThreads((executor, script) =>
+      Effect.gen(function* () {
+        script.plan("executor.job 1", Script.die("crash"))
+        script.plan("executor.job 2", Script.hold)
+        const crashed = executor.run(job("same"))
+        const terminated = Effect.flatMap(
+          executor.start(job("same")),
+          ({ join, number }) => Effect.andThen(executor.terminate(number), join),
+        )
+        return yield* tags(crashed, terminated)
+      })
+    ),
+    "a job is terminated where that is no join": onThreads((executor, script) =>
+      Effect.gen(function* () {
+        script.plan("executor.job", Script.hold)
+        const { join, number } = yield* executor.start(job("same"))
+        expect(yield* executor.terminate(number)).toBe("abandoned")
+        return yield* tag(join)
+      }), false),
+    "a job that is over is terminated": onThreads((executor) =>
+      Effect.gen(function* () {
+        const { join, number } = yield* executor.start(job("same"))
+        yield* join
+        return yield* tag(executor.terminate(number))
+      })
+    ),
   }
 })()
+
+describe("the table of an executor's options", () => {
+  const accepts = (name: string, value: unknown): Effect.Effect<boolean, never> =>
+    Effect.scoped(Effect.flatMap(Script.make, (script) =>
+      Effect.map(
+        Effect.exit(ScriptedPorts.blockingExecutor(script, {}, { threads: 1, [name]: value })),
+        Exit.isSuccess,
+      )))
+  it.effect("has every option, and tells what each may be", () =>
+    Effect.gen(function* () {
+      const every: Record<keyof Required<BlockingExecutor.Options>, true> = {
+        threads: true,
+        maxQueued: true,
+        maxWait: true,
+        closeWithin: true,
+      }
+      const table = rows("Blocking work on threads")
+      expect(table.map(([option]) => bare(option))).toEqual(Object.keys(every))
+      for (const [option, , range = ""] of table) {
+        const name = bare(option)
+        const whole = /^([\d,]+) to ([\d,]+)$/.exec(range)?.slice(1).map((text) => Number(text.replaceAll(",", "")))
+        const [least = 0, most = 0] = whole ?? []
+        const tried = whole === undefined ? ["0 seconds", "1 hour", "61 minutes"] : [least - 1, least, most, most + 1]
+        const good = yield* Effect.forEach(tried, (value) => accepts(name, value))
+        expect([name, good]).toEqual([name, whole === undefined ? [false, true, false] : [false, true, true, false]])
+      }
+    }))
+})
 
 describe("the table of errors", () => {
   it("has a program here for every row, and every row's program", () =>

@@ -11,6 +11,7 @@ import * as Deadline from "../../core/Deadline.ts"
 import * as FaultSweep from "../../core/testing/FaultSweep.ts"
 import * as Script from "../../core/testing/Script.ts"
 import type * as BlockingExecutor from "../../core/BlockingExecutor.ts"
+import type { Job } from "../../core/Job.ts"
 import * as ScriptedPorts from "../../core/testing/ScriptedPorts.ts"
 import type * as Sweep from "../../core/testing/Sweep.ts"
 import { World } from "../../core/testing/World.ts"
@@ -332,7 +333,7 @@ describe("a fault at every call", () => {
       readonly working: () => number
       readonly free: () => number
     }
-    const job = { module: "test:jobs", name: "answer" }
+    const job: Job<number> = { module: "test:jobs", name: "answer" }
     const workers = (presumes: boolean) => (script: Script.Script) =>
       Effect.gen(function* () {
         const executor = yield* ScriptedPorts.blockingExecutor(script, { answer: () => 42 }, { threads: 2 })
@@ -340,7 +341,7 @@ describe("a fault at every call", () => {
         const begun = Effect.suspend((): Effect.Effect<BlockingExecutor.Started<number>, "busy"> => {
           if (free === 0) return Effect.fail("busy" as const)
           free--
-          return Effect.orDie(executor.start<number>(job))
+          return Effect.orDie(executor.start(job))
         })
         const join = ({ cancel, join }: BlockingExecutor.Started<number>) =>
           Effect.andThen(cancel, presumes ? Effect.void : Effect.asVoid(Effect.exit(join)))
