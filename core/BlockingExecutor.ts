@@ -26,7 +26,6 @@ import * as Kernel from "./kernel/Threads.ts"
 import * as Limit from "./Limits.ts"
 import { InvalidLimits, InvalidRequest } from "./Refusal.ts"
 import { frozen } from "./Snapshot.ts"
-import type { Lease as Visit } from "./Ticket.ts"
 import { Turnstile } from "./Turnstile.ts"
 import type { WorkerThreads } from "./WorkerThreads.ts"
 
@@ -216,61 +215,52 @@ const decode = (options: Options) =>
 /** All jobs stand in one line: whose they are is for a charge to say. */
 const ask = { tenant: "jobs" }
 
-/** One call of `run` or `start`: over nothing until it has a place, and over a job once that has begun. */
-interface Call {
-  readonly job: Job.Checked
-  /** Holds what the job is charged; undefined where that is nothing. */
-  readonly charges: Scope.Closeable | undefined
-  readonly visit: Visit
-  running: Running | undefined
-}
-
-const called = (job: Job.Job<unknown, unknown, unknown>): Call | InvalidRequest => {
-  const checked = Job.check(job)
-  if (checked instanceof InvalidRequest) return checked
-  const charges = checked.charge === undefined ? undefined : Scope.makeUnsafe()
-  return { job: checked, charges, visit: { ask: undefined }, running: undefined }
-}
-
 /** The line and the crew behind it. */
 class Executor {
   readonly crew: Crew
+  readonly #door = new Job.Door()
   readonly #line: Turnstile
   readonly #closeMillis: number
 
   constructor({ capacity, closeMillis, line }: Settings, threads: WorkerThreads, fiber: Fiber.Fiber<unknown, unknown>) {
     this.#line = new Turnstile(line, fiber)
     this.#closeMillis = closeMillis
-    // With every thread lost for good nobody who waits will ever be served.
-    const spent = (): void => void Effect.runForkWith(fiber.context)(this.#refuse)
-    this.crew = new Crew({ capacity, threads, fiber, spent })
+    this.crew = new Crew({
+      capacity,
+      threads,
+      fiber,
+      leave: ({ visit }) => this.#line.leave(visit),
+      // With every thread lost for good nobody who waits will ever be served.
+      spent: () => void Effect.runForkWith(fiber.context)(this.#refuse),
+    })
   }
 
-  /** Acquires the charge, waits for a place, begins the job. Whatever its exit, the call's own handler follows. */
-  enter(call: Call): Effect.Effect<Running, JobFault | ExecutorRefused> {
-    const { charges, job, visit } = call
+  called(job: Job.Job<unknown, unknown, unknown>): Running | InvalidRequest {
+    const checked = this.#door.check(job)
+    return checked instanceof InvalidRequest ? checked : new Running(checked)
+  }
+
+  /** Acquires the charge, waits for a place, begins the job, and goes on. The call's own handler stands over all of it. */
+  enter<A, E>(running: Running, then: Effect.Effect<A, E>): Effect.Effect<A, E | JobFault | ExecutorRefused> {
+    const begun = Effect.suspend((): Effect.Effect<A, E | JobFault | ExecutorRefused> => {
+      const refused = this.#begin(running)
+      return refused === undefined ? then : Effect.fail(refused)
+    })
     // A cost of one always fits, the key is in order, and nothing is estimated.
-    const entered = Effect.withFiber((fiber) =>
-      this.#line.take(visit, ask, fiber, Effect.suspend(() => this.#begin(call)))
-    ) as Effect.Effect<Running, JobFault | ExecutorRefused>
+    const entered = Effect.withFiber((fiber) => this.#line.take(running.visit, ask, fiber, begun)) as typeof begun
+    const { charges, job } = running
     if (charges === undefined) return entered
-    const charged = Scope.provide(job.charge!, charges) as Effect.Effect<unknown>
-    return Effect.andThen(charged, entered)
+    return Effect.andThen(Scope.provide(job.charge!, charges) as Effect.Effect<unknown>, entered)
   }
 
-  #begin(call: Call): Effect.Effect<Running, JobFault | ExecutorRefused> {
+  #begin(running: Running): JobFault | Closed | undefined {
     const since = this.crew.closedNanos
-    if (since !== undefined) {
-      return Effect.fail(new Closed({ state: "closed", since: Deadline.nanos(this.crew.now - since) }))
-    }
-    const leave = (): void => void this.#line.leave(call.visit)
-    const running = this.crew.begin({ job: call.job, charges: call.charges, leave })
-    if (!(running instanceof Running)) return Effect.fail(running)
-    return Effect.succeed(call.running = running)
+    if (since === undefined) return this.crew.begin(running)
+    return new Closed({ state: "closed", since: Deadline.nanos(this.crew.now - since) })
   }
 
   /** The caller is through and no job has begun: its place goes back, and then what it was charged. */
-  withdraw({ charges, visit }: Call, exit: Exit.Exit<unknown, unknown>): Effect.Effect<void> | undefined {
+  withdraw({ charges, visit }: Running, exit: Exit.Exit<unknown, unknown>): Effect.Effect<void> | undefined {
     this.#line.leave(visit)
     return charges === undefined ? undefined : closeScope(charges, exit)
   }
@@ -356,31 +346,29 @@ type Faults = JobFault | ExecutorRefused | InvalidRequest
 /** The handler is over the whole of the call: at no step can an interruption find a place or a job without an owner. */
 const run = (executor: Executor, job: Job.Job<unknown, unknown, unknown>): Effect.Effect<unknown, Faults> =>
   Effect.suspend((): Effect.Effect<unknown, Faults> => {
-    const call = called(job)
-    if (call instanceof InvalidRequest) return Effect.fail(call)
+    const running = executor.called(job)
+    if (running instanceof InvalidRequest) return Effect.fail(running)
     return Effect.onExitPrimitive(
-      Effect.flatMap(executor.enter(call), ({ done }) => Deferred.await(done)),
-      (exit) => call.running === undefined ? executor.withdraw(call, exit) : executor.join(call.running),
+      executor.enter(running, Deferred.await(running.done)),
+      (exit) => running.hasBegun ? executor.join(running) : executor.withdraw(running, exit),
     )
   })
 
 const start = (executor: Executor, job: Job.Job<unknown, unknown, unknown>): Effect.Effect<Started<unknown>, Faults> =>
   Effect.suspend((): Effect.Effect<Started<unknown>, Faults> => {
-    const call = called(job)
-    if (call instanceof InvalidRequest) return Effect.fail(call)
-    return Effect.onExitPrimitive(
-      Effect.map(executor.enter(call), (running): Started<unknown> => ({
-        number: running.number,
-        join: Deferred.await(running.done),
-        cancel: Effect.sync(() => executor.crew.cancel(running)),
-      })),
-      (exit) => {
-        if (call.running === undefined) return executor.withdraw(call, exit)
-        // Interrupted in the step in which it began: nobody will ever have a hold of it.
-        if (Exit.isFailure(exit)) executor.crew.cancel(call.running)
-        return undefined
-      },
-    )
+    const running = executor.called(job)
+    if (running instanceof InvalidRequest) return Effect.fail(running)
+    const started = Effect.sync((): Started<unknown> => ({
+      number: running.number,
+      join: Deferred.await(running.done),
+      cancel: Effect.sync(() => executor.crew.cancel(running)),
+    }))
+    return Effect.onExitPrimitive(executor.enter(running, started), (exit) => {
+      if (!running.hasBegun) return executor.withdraw(running, exit)
+      // Interrupted in the step in which it began: nobody will ever have a hold of it.
+      if (Exit.isFailure(exit)) executor.crew.cancel(running)
+      return undefined
+    })
   })
 
 const found = (executor: Executor, number: number): Effect.Effect<Running, NoSuchJob> =>

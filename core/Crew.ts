@@ -15,6 +15,7 @@ import * as Deadline from "./Deadline.ts"
 import type { Checked, RunningJob } from "./Job.ts"
 import * as Fault from "./JobFault.ts"
 import * as Kernel from "./kernel/Threads.ts"
+import type { Lease as Visit } from "./Ticket.ts"
 import { shielded } from "./Transition.ts"
 import type { Answer, Ended, WorkerThread, WorkerThreads } from "./WorkerThreads.ts"
 
@@ -27,32 +28,28 @@ class Hand extends Kernel.Thread {
   order = 0
 }
 
-/** A job that has begun. */
+/** One call, over nothing until it has a place, and over a job once that has begun. */
 export class Running {
-  readonly number: number
   readonly job: Checked
-  readonly sinceNanos: number
-  /** Gives its place in the line back: one step, the second time silent. */
-  readonly leave: () => void
-  /** Holds what it was charged; undefined where that is nothing. */
+  /** Its place in the line. */
+  readonly visit: Visit = { ask: undefined }
+  /** Holds what it is charged; undefined where that is nothing. */
   readonly charges: Scope.Closeable | undefined
   readonly done: Deferred.Deferred<unknown, Fault.JobFault> = Deferred.makeUnsafe()
+  /** From 1; 0 until it has begun. */
+  number = 0
+  sinceNanos = 0
   state: RunningJob["state"] = "running"
   /** The thread that runs it, until it has ended. */
-  hand: Hand | undefined
+  hand: Hand | undefined = undefined
 
-  constructor(
-    number: number,
-    sinceNanos: number,
-    { charges, job, leave }: Pick<Running, "job" | "leave" | "charges">,
-    hand: Hand,
-  ) {
-    this.number = number
+  constructor(job: Checked) {
     this.job = job
-    this.leave = leave
-    this.charges = charges
-    this.sinceNanos = sinceNanos
-    this.hand = hand
+    this.charges = job.charge === undefined ? undefined : Scope.makeUnsafe()
+  }
+
+  get hasBegun(): boolean {
+    return this.number > 0
   }
 }
 
@@ -75,6 +72,7 @@ export class Crew {
   readonly #context: Context.Context<never>
   readonly #running = new Map<number, Running>()
   readonly #watchers = new Set<() => void>()
+  readonly #leave: (running: Running) => void
   readonly #spent: () => void
   #numbers = 0
   #closedNanos: number | undefined = undefined
@@ -83,6 +81,8 @@ export class Crew {
     readonly capacity: number
     readonly threads: WorkerThreads
     readonly fiber: Fiber.Fiber<unknown, unknown>
+    /** Gives the job's place back. */
+    readonly leave: (running: Running) => void
     /** Called once every thread is abandoned. */
     readonly spent: () => void
   }) {
@@ -90,6 +90,7 @@ export class Crew {
     this.#threads = options.threads
     this.clock = options.fiber.getRef(Clock.Clock)
     this.#context = options.fiber.context
+    this.#leave = options.leave
     this.#spent = options.spent
   }
 
@@ -103,26 +104,28 @@ export class Crew {
   }
 
   /** Sends a job that has its place to an idle thread or a new one; or says why it has not begun. The crew is not closed. */
-  begin(parts: Pick<Running, "job" | "leave" | "charges">): Running | Fault.JobUnsendable | Fault.WorkerLost {
-    const { job } = parts
-    const hand = this.workers.take() ?? this.#spawn(job)
+  begin(running: Running): Fault.JobUnsendable | Fault.WorkerLost | undefined {
+    const { input, module, name, transfer } = running.job
+    const hand = this.workers.take() ?? this.#spawn(running.job)
     if (!(hand instanceof Hand)) return hand
     // Held before it is sent, for the answer may be all that the process waits for.
     hand.thread!.hold(true)
     hand.order = hand.order === 0x7fffffff ? 1 : hand.order + 1
     // It is the job's before it is sent, so that no answer can come too early.
-    const running = new Running(++this.#numbers, this.now, parts, hand)
+    running.number = ++this.#numbers
+    running.sinceNanos = this.now
+    running.hand = hand
     hand.job = running
     this.#running.set(running.number, running)
-    const { input, module, name } = job
-    const error = hand.thread!.send({ number: hand.order, module, name, input }, job.transfer)
-    if (error !== undefined) {
-      this.#running.delete(running.number)
-      this.#free(hand)
-      return new Fault.JobUnsendable({ job: name, part: "input", error })
+    const error = hand.thread!.send({ number: hand.order, module, name, input }, transfer)
+    if (error === undefined) {
+      this.totals.begun++
+      return undefined
     }
-    this.totals.begun++
-    return running
+    this.#running.delete(running.number)
+    running.number = 0
+    this.#free(hand)
+    return new Fault.JobUnsendable({ job: name, part: "input", error })
   }
 
   /** Sets the flag that the job may read. What it does then is its own affair. */
@@ -257,7 +260,7 @@ export class Crew {
     else if (exit.cause.reasons.some((each) => each._tag === "Fail" && each.error._tag === "WorkerLost")) {
       this.totals.lost++
     } else this.totals.failed++
-    running.leave()
+    this.#leave(running)
     if (charges === undefined) return this.#over(running, exit)
     const closed = Effect.andThen(closeScope(charges, exit), Effect.sync(() => this.#over(running, exit)))
     // In no scope: the charge goes back whoever has left, the executor's own scope included.

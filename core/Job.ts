@@ -95,21 +95,35 @@ const known: Readonly<Record<string, true>> = { module: true, name: true, input:
 const nothing: ReadonlyArray<object> = []
 const maxModuleBytes = 65_536
 
-/** Checks a job; the first rule that it breaks is the error. */
-export const check = (job: Job<unknown, unknown, unknown>): Checked | InvalidRequest => {
-  if (typeof job !== "object" || job === null) return wrong("job", "an object", job)
-  const stranger = Object.keys(job).find((name) => !Object.hasOwn(known, name))
-  if (stranger !== undefined) return wrong(stranger, `one of the fields ${Object.keys(known).join(", ")}`, undefined)
-  const module = typeof job.module === "object" && job.module !== null ? job.module.href : job.module
-  if (!isUrl(module)) return wrong("module", `an absolute URL of at most ${maxModuleBytes} bytes`, module)
-  const { charge, input, name, transfer } = job
-  const unnamed = Limit.key("name", name)
-  if (unnamed !== undefined) return unnamed
-  if (transfer !== undefined && !(Array.isArray(transfer) && transfer.every(isObject))) {
-    return wrong("transfer", "a list of objects", transfer)
+/** The door of an executor: checks jobs, and remembers the names of the last one that was good. */
+export class Door {
+  #module = ""
+  #name = ""
+
+  /** The job; or the first rule that it breaks. */
+  check(job: Job<unknown, unknown, unknown>): Checked | InvalidRequest {
+    if (typeof job !== "object" || job === null) return wrong("job", "an object", job)
+    for (const field in job) {
+      if (!Object.hasOwn(known, field)) {
+        return wrong(field, `one of the fields ${Object.keys(known).join(", ")}`, undefined)
+      }
+    }
+    const module = typeof job.module === "object" && job.module !== null ? job.module.href : job.module
+    const { charge, input, name, transfer } = job
+    // Most jobs are as the one before them, and reading a name costs more than the rest.
+    if (module !== this.#module || name !== this.#name) {
+      if (!isUrl(module)) return wrong("module", `an absolute URL of at most ${maxModuleBytes} bytes`, module)
+      const unnamed = Limit.key("name", name)
+      if (unnamed !== undefined) return unnamed
+      this.#module = module
+      this.#name = name
+    }
+    if (transfer !== undefined && !(Array.isArray(transfer) && transfer.every(isObject))) {
+      return wrong("transfer", "a list of objects", transfer)
+    }
+    if (charge !== undefined && !Effect.isEffect(charge)) return wrong("charge", "an effect", charge)
+    return { module: this.#module, name, input, transfer: transfer ?? nothing, charge }
   }
-  if (charge !== undefined && !Effect.isEffect(charge)) return wrong("charge", "an effect", charge)
-  return { module, name, input, transfer: transfer ?? nothing, charge }
 }
 
 const wrong = (field: string, rule: string, value: unknown): InvalidRequest =>

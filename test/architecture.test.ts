@@ -54,7 +54,7 @@ const ranks: Architecture.Ranks = {
   "core/JobFault.ts": 3,
   "core/Job.ts": 3,
   "core/WorkerThreads.ts": 3.1,
-  "core/Crew.ts": 3.4,
+  "core/Crew.ts": 3.5,
   "core/Owner.ts": 3,
   "core/Flight.ts": 3,
   "core/Admission.ts": 4,

@@ -3,8 +3,9 @@
  * executor's from `spawn` on.
  */
 import { Worker } from "node:worker_threads"
-import type { Answer, Ended, Hear, WorkerThread, WorkerThreads } from "../../core/WorkerThreads.ts"
+import type { Ended, Hear, WorkerThread, WorkerThreads } from "../../core/WorkerThreads.ts"
 import { errorOf } from "./JobErrors.ts"
+import { answerOf, leave, Tasks, type Told } from "./JobWire.ts"
 
 /** Beside this file, as a source or as built. */
 const program = new URL(
@@ -25,27 +26,32 @@ export const threads = (joins: boolean): WorkerThreads => ({
 })
 
 const threadOf = (worker: Worker, { answered, gone }: Hear): WorkerThread => {
+  const tasks = new Tasks()
   let error: Ended["error"]
   let order = 0
-  // An answer that cannot be read here is that of the last order, and so is a fault with an order that could not be read.
-  const due = (answer: Answer): void => answered({ ...answer, number: order })
-  worker.on("message", (answer: Answer) => answer.number === 0 ? due(answer) : answered(answer))
-  worker.on("messageerror", (thrown) => due({ number: 0, kind: "result", error: errorOf(thrown) }))
+  worker.on("message", (told: Told) => {
+    const answer = answerOf(told)
+    // An order that could not be read is the last one.
+    answered(answer.number === 0 ? { ...answer, number: order } : answer)
+  })
+  worker.on("messageerror", (thrown) => answered({ number: order, kind: "result", error: errorOf(thrown) }))
   worker.on("error", (thrown) => error = errorOf(thrown))
   worker.once("exit", (code) => gone({ code, error }))
   worker.unref()
   return {
     send: (next, transfer) => {
+      const sent = tasks.sent(next)
       try {
-        worker.postMessage(next, transfer as Array<ArrayBuffer>)
-        order = next.number
-        return undefined
+        worker.postMessage(sent, transfer as Array<ArrayBuffer>)
       } catch (thrown) {
         return errorOf(thrown)
       }
+      order = next.number
+      if (sent.length > 3) tasks.know(sent)
+      return undefined
     },
     hold: (held) => held ? worker.ref() : worker.unref(),
-    leave: () => worker.postMessage("leave"),
+    leave: () => worker.postMessage(leave),
     terminate: () => void worker.terminate(),
   }
 }

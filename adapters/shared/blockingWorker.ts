@@ -2,63 +2,101 @@
  * The program of a worker thread: imports modules, calls their exports, and answers. Started by `BlockingExecutor.ts`, which
  * finds it beside itself, as a source or as built.
  *
- * It imports nothing of Effect, so that a thread starts as fast as it can. It keeps the modules that it has imported, as
- * the runtime does.
+ * It imports nothing of Effect, so that a thread starts as fast as it can. What it imports for jobs it keeps, as the
+ * runtime does.
  */
 import process from "node:process"
 import { parentPort, workerData } from "node:worker_threads"
-import type { JobContext } from "../../core/Job.ts"
-import type { Answer, Order } from "../../core/WorkerThreads.ts"
+import type { JobContext, Task } from "../../core/Job.ts"
 import { errorOf } from "./JobErrors.ts"
+import { leave, type Sent, type Told } from "./JobWire.ts"
 
 const port = parentPort!
 const flag: Int32Array = workerData.flag
-const modules = new Map<string, Readonly<Record<string, unknown>>>()
+/** The tasks that this thread was told to keep, by number: their names, and their functions once they were found. */
+const tasks: Array<{ readonly module: string; readonly name: string; made: Task | undefined }> = []
 
-type Fault = Exclude<Answer, { readonly kind: "value" }>
+const tell = (told: Told, parts: ReadonlyArray<object>): void =>
+  port.postMessage(told, parts as ReadonlyArray<ArrayBuffer>)
+type Fault = Exclude<Told, readonly [number, unknown]>
 const fault = (number: number, kind: Fault["kind"], thrown: unknown): void =>
-  port.postMessage({ number, kind, error: errorOf(thrown) } satisfies Fault)
+  tell({ number, kind, error: errorOf(thrown) }, none)
+const none: ReadonlyArray<object> = []
 
-const contextOf = (number: number, parts: Array<object>): JobContext => {
-  const cancelled = (): boolean => Atomics.load(flag, 0) === number
-  return {
-    cancelled,
-    pause: (millis) => {
-      const until = performance.now() + millis
-      // It wakes early where the flag has changed for another order.
-      for (let left = millis; left > 0 && !cancelled(); left = until - performance.now()) {
-        Atomics.wait(flag, 0, Atomics.load(flag, 0), left)
-      }
-      return cancelled()
-    },
-    transfer: (...more) => void parts.push(...more),
+class Context implements JobContext {
+  readonly #number: number
+  parts: ReadonlyArray<object> = none
+
+  constructor(number: number) {
+    this.#number = number
   }
+
+  readonly cancelled = (): boolean => Atomics.load(flag, 0) === this.#number
+
+  readonly pause = (millis: number): boolean => {
+    const until = performance.now() + millis
+    // It wakes early where the flag has changed for another order.
+    for (let left = millis; left > 0 && !this.cancelled(); left = until - performance.now()) {
+      Atomics.wait(flag, 0, Atomics.load(flag, 0), left)
+    }
+    return this.cancelled()
+  }
+
+  readonly transfer = (...more: ReadonlyArray<object>): void => void (this.parts = [...this.parts, ...more])
 }
 
-const perform = async ({ input, module, name, number }: Order): Promise<void> => {
-  let task: unknown
+const found = async (number: number, module: string, name: string): Promise<Task | undefined> => {
   try {
-    const exports = modules.get(module) ?? await import(module)
-    modules.set(module, exports)
-    task = Object.hasOwn(exports, name) ? exports[name] : undefined
+    const exports: Readonly<Record<string, unknown>> = await import(module)
+    const made = Object.hasOwn(exports, name) ? exports[name] : undefined
+    if (typeof made === "function") return made as Task
+    fault(number, "export", new TypeError(`it exports no function "${name}"`))
   } catch (thrown) {
-    return fault(number, "module", thrown)
+    fault(number, "module", thrown)
   }
-  if (typeof task !== "function") return fault(number, "export", new TypeError(`it exports no function "${name}"`))
-  const parts: Array<object> = []
-  let value: unknown
+  return undefined
+}
+
+const answer = (number: number, value: unknown, { parts }: Context): void => {
   try {
-    value = await task(input, contextOf(number, parts))
-  } catch (thrown) {
-    return fault(number, "threw", thrown)
-  }
-  try {
-    port.postMessage({ number, kind: "value", value } satisfies Answer, parts as Array<ArrayBuffer>)
+    tell([number, value], parts)
   } catch (thrown) {
     fault(number, "result", thrown)
   }
 }
 
-port.on("message", (order: Order | "leave") => order === "leave" ? process.exit(0) : void perform(order))
+/** What is a promise is waited for; what is not is answered in the same turn. */
+const call = (number: number, task: Task, input: unknown): void => {
+  const context = new Context(number)
+  try {
+    const value = task(input as never, context)
+    if (!isThenable(value)) return answer(number, value, context)
+    Promise.resolve(value).then(
+      (value) => answer(number, value, context),
+      (thrown) => fault(number, "threw", thrown),
+    )
+  } catch (thrown) {
+    fault(number, "threw", thrown)
+  }
+}
+
+const isThenable = (value: unknown): boolean =>
+  typeof value === "object" && value !== null && typeof Reflect.get(value, "then") === "function"
+
+/** The first time of a task, and each further one for as long as it is not found. */
+const perform = async (number: number, task: number, input: unknown, module: string, name: string): Promise<void> => {
+  const made = await found(number, module, name)
+  if (task !== 0) tasks[task] = { module, name, made }
+  if (made !== undefined) call(number, made, input)
+}
+
+port.on("message", (sent: Sent | typeof leave) => {
+  if (sent === leave) process.exit(0)
+  const [number, task, input, module, name] = sent
+  if (module !== undefined && name !== undefined) return void perform(number, task, input, module, name)
+  const known = tasks[task]!
+  if (known.made === undefined) void perform(number, task, input, known.module, known.name)
+  else call(number, known.made, input)
+})
 // What was sent and cannot be read here belongs to the order that is due.
 port.on("messageerror", (thrown) => fault(0, "input", thrown))

@@ -8,6 +8,7 @@ const titles: Readonly<Record<Group, string>> = {
   B: "Contended: waiters behind held permits, cost a waiter of queueing and being served",
   C: "Keyed: many tenants, what they cost and what they leave behind",
   D: "Cancelled: cost of a waiter that leaves the line",
+  E: "Executed: a job on a worker thread, there and back",
   F: "Guarded: a breaker and a bulkhead around a call, and the price of a refusal",
   G: "Fairness: who is served",
   H: "HTTP/1.1 and HTTP/2: what a request costs the client's process",

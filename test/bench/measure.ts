@@ -10,6 +10,7 @@ const files: Readonly<
   B: () => import("./groups/Contended.ts"),
   C: () => import("./groups/Keyed.ts"),
   D: () => import("./groups/Cancelled.ts"),
+  E: () => import("./groups/Executed.ts"),
   F: () => import("./groups/Guarded.ts"),
   G: () => import("./groups/Fairness.ts"),
   H: async () => {

@@ -1,0 +1,15 @@
+/** The floor of group E: a bare thread that answers each message, with nothing of ours in it. Exports the job as well. */
+import { parentPort, workerData } from "node:worker_threads"
+
+/** The executor's job: the same work. */
+export const same = (
+  input: unknown,
+  job?: { readonly transfer: (...parts: ReadonlyArray<object>) => void },
+): unknown => {
+  if (input instanceof ArrayBuffer) job?.transfer(input)
+  return input
+}
+
+if (workerData === "bare") {
+  parentPort!.on("message", (input) => parentPort!.postMessage(input, input instanceof ArrayBuffer ? [input] : []))
+}
