@@ -82,15 +82,28 @@ describe("interrupted at each step", () => {
   it("a run leaves no place taken and no charge held, and a job that has begun is joined", () => {
     const { endings, steps } = Effect.runSync(
       FaultSweep.on(stage(1)).sweep(plans, {
-        fibers: (each) => ({ victim: charged(each), other: charged(each) }),
+        fibers: (each) => ({ victim: charged(each) }),
         disturb: "victim",
-        ends: { victim: lost, other: lost },
+        ends: { victim: lost },
         prompt: false,
         oracle: whole,
       }),
     )
     assert.isAbove(steps, 40)
     assert.includeMembers([...endings.victim], ["Completed", "Interrupted", "WorkerLost", "JobFailed"])
+  })
+
+  it("a run that waits or works leaves the line and the thread to the next", () => {
+    const { endings } = Effect.runSync(
+      late(1).sweep({
+        left,
+        fibers: (each) => ({ other: charged(each), victim: charged(each) }),
+        disturb: "victim",
+        prompt: false,
+        oracle: whole,
+      }),
+    )
+    assert.deepStrictEqual(endings.victim, ["Completed", "Interrupted"])
   })
 
   it("a run's charge is held for as long as its job works, and no more jobs work than there are threads", () => {
