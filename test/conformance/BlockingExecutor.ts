@@ -159,11 +159,28 @@ export const conforms = (make: Make, { cannot }: { readonly cannot: Gaps }): voi
             ["export", { module, name: "notAFunction" }],
             ["export", { module, name: "toString" }],
           ] as const
-          for (const [what, job] of missing) {
+          for (const [what, job] of [...missing, ...missing]) {
             assert.deepInclude(yield* Effect.flip(executor.run(job)), { _tag: "JobNotFound", missing: what })
           }
           assert.strictEqual(yield* executor.run(same(1)), 1)
           assert.strictEqual((yield* Books.settled(executor)).spawned, 1)
+        }),
+      { threads: 1 },
+    )
+
+    test(
+      "is the one that was asked for, of more than a thread is told to remember",
+      (executor) =>
+        Effect.gen(function* () {
+          const many = Array.from({ length: 270 }, (_, n) => n)
+          const job = (n: number) => ({
+            module: `data:text/javascript,export const a = (b) => ${n} + b`,
+            name: "a",
+            input: n,
+          })
+          for (const n of [...many, ...many.slice(-3), ...many.slice(0, 3)]) {
+            assert.strictEqual(yield* executor.run(job(n)), n + n)
+          }
         }),
       { threads: 1 },
     )
@@ -190,14 +207,22 @@ export const conforms = (make: Make, { cannot }: { readonly cannot: Gaps }): voi
       { threads: 1 },
     )
 
-    test("that never ends of itself ends once its caller is interrupted, if it looks", (executor) =>
-      Effect.gen(function* () {
-        const words = gate()
-        const caller = yield* Effect.forkDetach(executor.run(of<typeof Jobs.spinning>("spinning")(words)))
-        yield* begun(words)
-        yield* Fiber.interrupt(caller)
-        assert.strictEqual((yield* Books.settled(executor)).completed, 1)
-      }))
+    test(
+      "that never ends of itself ends once its caller is interrupted, if it looks; the next one is not told",
+      (executor) =>
+        Effect.gen(function* () {
+          const words = gate()
+          yield* executor.run(same(1))
+          const caller = yield* Effect.forkDetach(executor.run(of<typeof Jobs.spinning>("spinning")(words)))
+          yield* begun(words)
+          yield* Fiber.interrupt(caller)
+          const counts = new Int32Array(new SharedArrayBuffer(8))
+          assert.isFalse(yield* executor.run(of<typeof Jobs.counted>("counted")({ counts, millis: 1 })))
+          const s = yield* Books.settled(executor)
+          assert.deepStrictEqual([s.completed, s.spawned], [3, 1])
+        }),
+      { threads: 1 },
+    )
 
     test("that does not look is waited for, and its charge is held until it has ended", (executor) =>
       Effect.gen(function* () {
