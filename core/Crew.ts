@@ -71,6 +71,7 @@ export class Crew {
   readonly clock: Clock.Clock
   readonly #context: Context.Context<never>
   readonly #running = new Map<number, Running>()
+  readonly #leaving = new Set<Hand>()
   readonly #watchers = new Set<() => void>()
   readonly #leave: (running: Running) => void
   readonly #spent: () => void
@@ -187,7 +188,11 @@ export class Crew {
       resume(Effect.void)
     }
     this.#watchers.add(look)
-    return Effect.sync(() => this.#watchers.delete(look))
+    this.#holdLeaving()
+    return Effect.sync(() => {
+      this.#watchers.delete(look)
+      this.#holdLeaving()
+    })
   })
 
   /** Jobs that run, longest first. */
@@ -226,6 +231,7 @@ export class Crew {
   #gone(hand: Hand, { code, error }: Ended): void {
     const was = hand.state
     if (!this.workers.step(hand, Kernel.Exit)) return
+    this.#leaving.delete(hand)
     const running = hand.job
     hand.job = undefined
     if (running !== undefined) {
@@ -244,11 +250,16 @@ export class Crew {
     else this.#dismiss(hand)
   }
 
-  /** It stays held until it is gone: its end is waited for. */
   #dismiss(hand: Hand): void {
     this.workers.step(hand, Kernel.Leave)
-    hand.thread!.hold(true)
+    this.#leaving.add(hand)
+    this.#holdLeaving()
     hand.thread!.leave()
+  }
+
+  /** A thread that leaves keeps the process alive for as long as somebody waits for that, and no longer: it may hang. */
+  #holdLeaving(): void {
+    for (const { thread } of this.#leaving) thread!.hold(this.#watchers.size > 0)
   }
 
   /** The place goes to whoever is next, then the charge goes back, and only then is anybody told. */

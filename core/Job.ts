@@ -23,7 +23,7 @@ export type Task = (input: never, context: JobContext) => unknown
 declare const Result: unique symbol
 
 export interface Job<out A, out E = never, out R = never> {
-  /** The absolute URL of a module, as text or as a `URL`. */
+  /** The absolute URL of a module, as text or as a `URL`. It is code that runs with all rights: never one from outside. */
   readonly module: string | { readonly href: string }
   /** The export of that module to call. */
   readonly name: string

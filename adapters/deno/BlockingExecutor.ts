@@ -2,7 +2,8 @@
  * Blocking work on threads on Deno: `node:worker_threads`, as on all three.
  *
  * `terminate()` is over at once and the thread may work on, so that a terminated job is abandoned: its thread
- * and its charges stay taken. The process can end all the same.
+ * and its charges stay taken. The process can end all the same. The end of any thread is told a little before the system has
+ * done with it.
  */
 import type * as Layer from "effect/Layer"
 import * as Core from "../../core/BlockingExecutor.ts"

@@ -7,7 +7,7 @@ import type { Ended, Hear, WorkerThread, WorkerThreads } from "../../core/Worker
 import { errorOf } from "./JobErrors.ts"
 import { answerOf, leave, Tasks, type Told } from "./JobWire.ts"
 
-/** Beside this file, as a source or as built. */
+/** Beside this file, as a source or as built; a bundle has to keep it as a file beside itself. */
 const program = new URL(
   import.meta.url.endsWith(".ts") ? "./blockingWorker.ts" : "./blockingWorker.js",
   import.meta.url,

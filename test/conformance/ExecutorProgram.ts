@@ -27,6 +27,12 @@ switch (process.argv[2]) {
     void Effect.runPromise(join).then(() => console.log("ended"))
     break
   }
+  // Its scope has closed on a thread that is idle and does not leave.
+  case "closed on a thread that hangs":
+    await Effect.runPromise(executor.run({ module, name: "haunts" }))
+    await new Promise((done) => setTimeout(done, 50))
+    await Effect.runPromise(Scope.close(scope, Exit.void))
+    break
   // Its scope has closed on a job that nobody can stop for now.
   case "closed at work": {
     const gate = new Int32Array(new SharedArrayBuffer(8))

@@ -40,6 +40,13 @@ export const endless = (gate: Int32Array): never => {
   for (;;);
 }
 
+/** Answers, and blocks its thread for good once it is idle. */
+export const haunts = (): void => {
+  setTimeout(() => {
+    for (;;);
+  }, 0)
+}
+
 export const throws = (what: string): never => {
   const cause = Object.assign(new Error("disk full"), { code: 28 })
   const thrown: Readonly<Record<string, () => unknown>> = {

@@ -60,6 +60,7 @@ describe("what the system says", () => {
     ["idle", "through\n"],
     ["busy", "through\nended\n"],
     ["closed at work", "through\n"],
+    ["closed on a thread that hangs", "through\n"],
   ])("a process ends by itself: %s", async (what, output) => {
     const ended = await ending(what)
     assert.deepStrictEqual({
