@@ -422,34 +422,41 @@ describe("a drain", () => {
     }))
 })
 
-describe("an executor made by hand", () => {
-  /** Threads whose every word is the test's. */
-  const byHand = () => {
-    const orders: Array<Order> = []
-    const heard: Array<Hear> = []
-    const holds: Array<boolean> = []
-    let broken: "spawn" | "send" | undefined
-    const error = { name: "DataCloneError", message: "a function", code: 25, cause: undefined }
-    const threads: WorkerThreads = {
-      joins: true,
-      spawn: (_, hear) => {
-        if (broken === "spawn") return error
-        heard.push(hear)
-        return {
-          send: (order) => {
-            if (broken === "send") return error
-            orders.push(order)
-            return undefined
-          },
-          hold: (held) => void holds.push(held),
-          leave: () => hear.gone({ code: 0, error: undefined }),
-          terminate: () => hear.gone({ code: 1, error: undefined }),
-        }
-      },
-    }
-    return { threads, orders, heard, holds, breaks: (what: typeof broken) => void (broken = what), error }
+/** Threads whose every word is the test's. */
+const byHand = () => {
+  const orders: Array<Order> = []
+  const heard: Array<Hear> = []
+  const holds: Array<boolean> = []
+  /** Said to a thread that was gone. */
+  const late: Array<boolean> = []
+  let broken: "spawn" | "send" | undefined
+  const error = { name: "DataCloneError", message: "a function", code: 25, cause: undefined }
+  const threads: WorkerThreads = {
+    joins: true,
+    spawn: (_, hear) => {
+      if (broken === "spawn") return error
+      heard.push(hear)
+      let over = false
+      const ends = (code: number): void => {
+        over = true
+        hear.gone({ code, error: undefined })
+      }
+      return {
+        send: (order) => {
+          if (broken === "send") return error
+          orders.push(order)
+          return undefined
+        },
+        hold: (held) => void (over ? late.push(held) : holds.push(held)),
+        leave: () => ends(0),
+        terminate: () => ends(1),
+      }
+    },
   }
+  return { threads, orders, heard, holds, late, breaks: (what: typeof broken) => void (broken = what), error }
+}
 
+describe("an executor made by hand", () => {
   it.effect("says what could not be sent or found, and its thread is of use afterwards", () =>
     Effect.gen(function* () {
       const { breaks, error, heard, holds, orders, threads } = byHand()
@@ -510,6 +517,20 @@ describe("an executor made by hand", () => {
       assert.strictEqual(yield* Fiber.join(third), "third")
       const s = yield* Books.settled(executor)
       assert.deepStrictEqual([s.spawned, s.idle, s.lost, s.completed], [2, 0, 1, 2])
+    }))
+})
+
+describe("a thread that is gone", () => {
+  it.effect("is never spoken to again", () =>
+    Effect.gen(function* () {
+      const { heard, late, orders, threads } = byHand()
+      const executor = yield* BlockingExecutor.make({ threads: 2 }, threads)
+      const both = yield* Effect.forEach([1, 2], (n) => fork(executor.run(job("same", n))))
+      heard[0]!.answered({ number: orders[0]!.number, kind: "value", value: 1 })
+      const draining = yield* fork(Effect.flatMap(Deadline.after("1 minute"), executor.drain))
+      heard[1]!.answered({ number: orders[1]!.number, kind: "value", value: 2 })
+      assert.isTrue((yield* Fiber.join(draining)).clean)
+      assert.deepStrictEqual([yield* Effect.forEach(both, Fiber.join), late], [[1, 2], []])
     }))
 })
 

@@ -6,6 +6,7 @@ import * as Exit from "effect/Exit"
 import * as Scope from "effect/Scope"
 import type * as BlockingExecutor from "../../core/BlockingExecutor.ts"
 import * as Deadline from "../../core/Deadline.ts"
+import type { JobContext } from "../../core/Job.ts"
 import * as Ending from "../../core/testing/Ending.ts"
 import * as FaultSweep from "../../core/testing/FaultSweep.ts"
 import * as Script from "../../core/testing/Script.ts"
@@ -65,6 +66,13 @@ const watcher = (each: Stage) =>
         })),
   )
 
+/** Looks at each of its steps that there are no more threads than there may be, those that leave among them. */
+const counter = (each: Stage) =>
+  Effect.forEach(
+    Array.from({ length: 20 }),
+    () => Effect.map(Effect.andThen(Effect.yieldNow, each.executor.snapshot), Books.bounded),
+  )
+
 const lost = ["Completed", "WorkerLost", "JobFailed"]
 const plans = [Script.late("10 seconds"), Script.die("bug"), Script.fail(new Error("no"))].map((plan) =>
   Script.at("executor.job", plan)
@@ -76,6 +84,10 @@ const late = (seconds: number) =>
     script.plan("executor.job", Script.late(`${seconds} seconds`))
     return stage(1)(script)
   }))
+/** One thread, which is idle. */
+const warm = Sweep.on(
+  Effect.flatMap(Script.make, (script) => Effect.tap(stage(1)(script), ({ executor }) => executor.run(job))),
+)
 const left = ({ script }: Stage) => script.left
 
 describe("interrupted at each step", () => {
@@ -151,6 +163,35 @@ describe("interrupted at each step", () => {
     assert.includeMembers([...endings.victim, ...endings.other], ["Completed", "WaitExpired"])
   })
 
+  it("a start in the very step in which its job begins tells the job, which nobody will ever join", () => {
+    const met = { orphans: 0, told: 0 }
+    const { endings } = Effect.runSync(
+      Sweep.on(Effect.flatMap(Script.make, (script) => {
+        script.plan("executor.job", Script.slow("1 second"))
+        const looks: Array<boolean> = []
+        const jobs = { looked: (_: unknown, { cancelled }: JobContext) => looks.push(cancelled()) }
+        return Effect.map(
+          ScriptedPorts.blockingExecutor(script, jobs, { threads: 1 }),
+          (executor) => ({ executor, looks }),
+        )
+      })).sweep({
+        fibers: ({ executor }) => ({ victim: executor.start({ module: "test:jobs", name: "looked" }) }),
+        disturb: "victim",
+        rest: Duration.seconds(2),
+        oracle: ({ looks }, exits) =>
+          Effect.sync(() => {
+            if (Exit.isSuccess(exits.victim) || looks.length === 0) return
+            met.orphans++
+            if (looks[0] === true) met.told++
+          }),
+      }),
+    )
+    assert.includeMembers([...endings.victim], ["Completed", "Interrupted"])
+    // The others were interrupted once `start` had answered: what becomes of the answer is its caller's affair.
+    assert.isAbove(met.told, 0)
+    assert.isAbove(met.orphans, met.told)
+  })
+
   it("a drain that is interrupted has begun all the same, and a later one ends it", () => {
     Effect.runSync(
       late(10).sweep({
@@ -191,11 +232,11 @@ describe("at each step of a run", () => {
     assert.includeMembers([...endings.user], ["Completed", "WorkerLost"])
   })
 
-  it("the scope of the executor closes: the run ends, refused or joined", () => {
+  it("the scope of the executor closes on an idle thread: there is never one more, and the run ends, refused or joined", () => {
     const { endings } = Effect.runSync(
-      late(1).sweep({
+      warm.sweep({
         left,
-        fibers: (each) => ({ user: charged(each), other: charged(each) }),
+        fibers: (each) => ({ user: charged(each), other: charged(each), counter: counter(each) }),
         disturb: ({ scope }) => Scope.close(scope, Exit.void),
         ends: { user: [...lost, "Closed"], other: [...lost, "Closed"] },
         prompt: false,
