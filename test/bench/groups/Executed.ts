@@ -1,7 +1,9 @@
 /**
  * E. Blocking work: a job's round trip through an executor, beside the same through a bare `node:worker_threads` worker.
  *
- * Both sides answer what they are sent. The floor has one listener, no line, no names, no errors and no cancellation.
+ * Both sides answer what they are sent. The floor has one listener, no line, no names, no errors and no cancellation. What is
+ * measured is the CPU of the process, both threads and the waking of each by the other included: in wall time the machine's
+ * load would say more than either.
  */
 import { Worker } from "node:worker_threads"
 import process from "node:process"
@@ -11,14 +13,24 @@ import { threads as bun } from "../../../adapters/bun/BlockingExecutor.ts"
 import { threads as deno } from "../../../adapters/deno/BlockingExecutor.ts"
 import { threads as node } from "../../../adapters/node/BlockingExecutor.ts"
 import * as BlockingExecutor from "../../../core/BlockingExecutor.ts"
-import { type Case, inFiber, stage } from "../Cases.ts"
-import type { Loop } from "../Rounds.ts"
-import type { Emit } from "../Row.ts"
+import { inFiber } from "../Cases.ts"
+import { median } from "../Interval.ts"
+import { alternate, type Loop, type Measure } from "../Rounds.ts"
+import { type Emit, figures } from "../Row.ts"
 
 const name = "holdfast executor"
 const floorName = "bare worker (floor)"
+const perTurn = 500
 const threads = process.versions["bun"] ? bun : process.versions["deno"] ? deno : node
 const module = new URL("../BareWorker.ts", import.meta.url)
+
+/** Nanoseconds of CPU an operation, of all threads of this process. */
+const turn = (loop: Loop): Measure => async () => {
+  const before = process.cpuUsage()
+  await loop(perTurn)
+  const { system, user } = process.cpuUsage(before)
+  return ((system + user) * 1e3) / perTurn
+}
 
 /** One thing at a time, as a promise. */
 const bare = () => {
@@ -52,11 +64,15 @@ export const measure = async (emit: Emit): Promise<void> => {
   const movedFloor: Loop = async (n) => {
     for (let i = 0; i < n; i++) theirs = await ask(theirs, [theirs]) as ArrayBuffer
   }
-  const cases: ReadonlyArray<Case> = [
-    { subject: name, case: "round trip, one at a time", work: rounds, floor },
-    { subject: name, case: "1 MiB handed over and back", work: moved, floor: movedFloor },
-    { subject: floorName, case: "round trip, one at a time", work: floor },
-    { subject: floorName, case: "1 MiB handed over and back", work: movedFloor },
-  ]
-  await stage(emit, "E", cases, floor)
+  const cases = {
+    "round trip, one at a time": [rounds, floor],
+    "1 MiB handed over and back": [moved, movedFloor],
+  } as const
+  const samples = await alternate(
+    Object.values(cases).map(([work, floor]) => ({ subject: turn(work), floor: turn(floor), slices: 9 })),
+  )
+  for (const [i, title] of Object.keys(cases).entries()) {
+    emit({ group: "E", subject: name, case: title, ...figures(samples[i]!) })
+    emit({ group: "E", subject: floorName, case: title, nsPerOp: median(samples[i]!.floors) })
+  }
 }
