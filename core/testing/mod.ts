@@ -3,6 +3,10 @@
  * among its imports; a failure is a value or an error that any runner reports.
  */
 export * as Ending from "./Ending.ts"
+export * as Explorer from "./Explorer.ts"
+export * as ExplorerBounds from "./ExplorerBounds.ts"
+export * as ExplorerFailure from "./ExplorerFailure.ts"
+export * as ExplorerProgram from "./ExplorerProgram.ts"
 export * as FaultSweep from "./FaultSweep.ts"
 export * as HandClock from "./HandClock.ts"
 export * as Model from "./Model.ts"

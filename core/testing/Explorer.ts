@@ -1,0 +1,163 @@
+/**
+ * Explores the orders in which the fibers of a program can run: all of them within bounds, or a sample drawn by a seed.
+ *
+ * A program is made of what runs at the same time, and of what must hold at the end; it runs under a scheduler and a clock
+ * that choose, so that no order depends on chance. A schedule that fails is made as simple as possible and told as text,
+ * and {@link replay} runs it again. Nothing of a run outlives it.
+ */
+import * as Effect from "effect/Effect"
+import * as Scheduler from "effect/Scheduler"
+import { type InvalidLimits, InvalidRequest } from "../Refusal.ts"
+import { type Bounds, type Complete, decode, decodeSampling, type Sampling } from "./ExplorerBounds.ts"
+import { InvalidSchedule, ScheduleFailed, type Uncontrolled } from "./ExplorerFailure.ts"
+import type { Fibers, Program } from "./ExplorerProgram.ts"
+import { Replay } from "./ExplorerReplay.ts"
+import { type AnyProgram, names } from "./ExplorerRun.ts"
+import { Search } from "./ExplorerSearch.ts"
+import { World } from "./ExplorerWorld.ts"
+import { isName, nameRule, parse, Words } from "./Schedule.ts"
+
+/** What was explored without finding anything wrong. */
+export interface Explored {
+  /** Schedules that were run to their ends. */
+  readonly schedules: number
+  /** Those of them that came into a state which an earlier one had been in, so that what else follows was left out. */
+  readonly repeats: number
+  /** Whether every schedule within the bounds was run, or is known to end as one that was. */
+  readonly exhaustive: boolean
+  /** The bounds that kept schedules out: `maxSchedules` where the search was cut, `preemptions` where there are more. */
+  readonly cutBy: ReadonlyArray<"maxSchedules" | "preemptions">
+  /** The most steps that each of the program's own fibers made in a run. */
+  readonly steps: Readonly<Record<string, number>>
+}
+
+/**
+ * Runs a program in every order within the bounds, depth first, and succeeds if nothing was wrong in any.
+ *
+ * A schedule is exactly what Effect would do, but for the order: which of the ready fibers is next, when a fiber is made
+ * to yield, when time goes on to the next timer, when an {@link event} happens, and when a fiber is interrupted from
+ * outside. Any ready fiber may be next, also where Effect's own scheduler would take another. It fails at the first
+ * schedule under which something is wrong, made as simple as possible; for what counts as wrong see `Program` and
+ * `ScheduleFailed`. The program needs no services; it finds a clock, random numbers and a scheduler that are the same in
+ * every run, and logs nothing. It works through runs without waiting, and lets others run between them.
+ *
+ * @example
+ * ```ts
+ * import * as Effect from "effect/Effect"
+ * import { Explorer } from "holdfast/testing"
+ *
+ * const visit = (counter: { seen: number }) =>
+ *   Effect.gen(function*() {
+ *     const before = yield* Effect.sync(() => counter.seen)
+ *     yield* Effect.sync(() => { counter.seen = before + 1 })
+ *   })
+ * const visits = {
+ *   setup: Effect.sync(() => ({ seen: 0 })),
+ *   fibers: (counter: { seen: number }) => ({ a: visit(counter), b: visit(counter) }),
+ *   check: (counter: { seen: number }) => counter.seen === 2 ? undefined : Effect.fail(`${counter.seen} of 2`),
+ * }
+ * const failed = await Effect.runPromise(Effect.flip(Explorer.explore(visits)))
+ * if (failed._tag === "ScheduleFailed") console.log(failed.schedule, "|", failed.cause) // a*2 - | 1 of 2
+ * ```
+ */
+export const explore = <S, F extends Fibers>(
+  program: Program<S, F>,
+  bounds: Bounds = {},
+): Effect.Effect<Explored, ScheduleFailed | Uncontrolled | InvalidLimits | InvalidRequest> =>
+  Effect.flatMap(decode(bounds), (limits) => searched(program, limits, (search) => search.all))
+
+/**
+ * Runs a program in as many orders as are asked for, drawn by the seed; for programs that have too many.
+ *
+ * As {@link explore}, but that schedules may be drawn twice, that there is no bound on forced switches unless one is given,
+ * and that `shared` changes nothing. It says nothing of the schedules that were not drawn.
+ */
+export const sample = <S, F extends Fibers>(
+  program: Program<S, F>,
+  sampling: Sampling,
+): Effect.Effect<Explored, ScheduleFailed | Uncontrolled | InvalidLimits | InvalidRequest> =>
+  Effect.flatMap(decodeSampling(sampling), (limits) => searched(program, limits, (search) => search.some))
+
+/**
+ * Runs a program once, in the order of `schedule`, as `ScheduleFailed` tells it. Fails as `explore` did if it goes wrong,
+ * and otherwise succeeds with what happened, a line for each turn of a fiber.
+ *
+ * The program must be the one that failed: another one is `InvalidSchedule` as soon as it cannot do what the text says.
+ */
+export const replay = <S, F extends Fibers>(
+  program: Program<S, F>,
+  schedule: string,
+  bounds: Pick<Bounds, "maxSteps"> = {},
+): Effect.Effect<ReadonlyArray<string>, ScheduleFailed | InvalidSchedule | InvalidLimits | InvalidRequest> =>
+  Effect.gen(function* () {
+    const words = parse(schedule)
+    if (words instanceof InvalidSchedule) return yield* Effect.fail(words)
+    const limits = yield* decode(bounds)
+    yield* named(program as never, [])
+    const ids = new Words()
+    const replay = new Replay(program as never, ids, limits)
+    const { finding, lost, run, story } = yield* replay.run(words.map((word) => ids.id(word)))
+    if (lost !== undefined) {
+      const possible = lost.options.map((id) => ids.word(id))
+      return yield* Effect.fail(new InvalidSchedule({ word: words[lost.at]!, at: lost.at, possible }))
+    }
+    if (finding === undefined) return story
+    return yield* Effect.fail(
+      new ScheduleFailed({ ...finding, schedule: ids.print(run.log), story, schedules: 1 }),
+    )
+  })
+
+/**
+ * Waits for something from outside, such as the answer of a peer, in an explored program: when it happens, and with which
+ * of the outcomes, is chosen as the order is. Interrupted meanwhile, it does not happen any more.
+ */
+export const event = <Outcomes extends readonly [AnyEffect, ...ReadonlyArray<AnyEffect>]>(
+  name: string,
+  ...outcomes: Outcomes
+): Effect.Effect<
+  Effect.Success<Outcomes[number]>,
+  Effect.Error<Outcomes[number]>,
+  Effect.Services<Outcomes[number]>
+> =>
+  Effect.withFiber((fiber) => {
+    const world = fiber.getRef(Scheduler.Scheduler)
+    if (!isName(name)) return Effect.die(new InvalidRequest({ field: "event", rule: nameRule, value: name }))
+    if (!(world instanceof World)) {
+      return Effect.die(new Error(`the event "${name}" happens in an explored program only`))
+    }
+    return Effect.callback((resume) =>
+      Effect.sync(world.await(name, outcomes.map((each) => () => resume(each as never))))
+    )
+  })
+
+type AnyEffect = Effect.Effect<unknown, unknown, unknown>
+
+const searched = <S, F extends Fibers>(
+  program: Program<S, F>,
+  limits: Complete,
+  how: (search: Search) => Effect.Effect<boolean, ScheduleFailed | Uncontrolled>,
+): Effect.Effect<Explored, ScheduleFailed | Uncontrolled | InvalidRequest> =>
+  Effect.gen(function* () {
+    yield* named(program as never, [...limits.targets ?? [], ...program.alike ?? []])
+    const search = new Search(program as never, { ...limits, alike: new Set(program.alike) })
+    const exhaustive = yield* how(search)
+    const cutBy: Array<"maxSchedules" | "preemptions"> = exhaustive ? [] : ["maxSchedules"]
+    if (search.world.agenda.isLimited) cutBy.push("preemptions")
+    return { schedules: search.runs, repeats: search.repeats, exhaustive, cutBy, steps: search.steps }
+  })
+
+/** Names that would say something else in a schedule. */
+const reserved: ReadonlyArray<string> = ["setup", "check", "cleanup", "main"]
+const rule = `${nameRule}, and none of ${reserved.join(", ")}`
+
+/** Checks the names of fibers, and that those who are spoken of are among them. */
+const named = (program: AnyProgram, spoken: ReadonlyArray<string>): Effect.Effect<void, InvalidRequest> =>
+  Effect.suspend(() => {
+    const known = names(program)
+    if (known === undefined) return Effect.void
+    const wrong = known.find((name) => !isName(name) || reserved.includes(name))
+    if (wrong !== undefined) return Effect.fail(new InvalidRequest({ field: "fibers", rule, value: wrong }))
+    const unknown = spoken.find((name) => !known.includes(name))
+    if (unknown === undefined) return Effect.void
+    return Effect.fail(new InvalidRequest({ field: "fiber", rule: `one of ${known.join(", ")}`, value: unknown }))
+  })

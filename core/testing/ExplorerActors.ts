@@ -1,0 +1,129 @@
+/**
+ * The fibers that a run has met, under names that are the same in every run, and the queue of what is ready to go on
+ * with them. Owns both until the next run.
+ */
+import type * as Fiber from "effect/Fiber"
+import type { Words } from "./Schedule.ts"
+
+export type AnyFiber = Fiber.Fiber<unknown, unknown>
+
+/** Something that Effect, or the clock, left to be run. */
+export interface Task {
+  readonly kind: "task"
+  readonly run: () => void
+  word: number
+  /** Whom it goes on with; undefined for the start of a fiber, and for what may wake several. */
+  actor: Actor | undefined
+  /** Whether `actor` is more than a guess, which is wrong if that fiber goes on by itself. */
+  sure: boolean
+  /** A wake-up whose instant has come: time stands still until it has run. */
+  readonly isDue: boolean
+}
+
+export interface Interruption {
+  readonly kind: "interruption"
+  readonly actor: Actor
+  readonly word: number
+}
+
+/** A fiber in its part. */
+export class Actor {
+  readonly fiber: AnyFiber
+  readonly word: number
+  /** What it goes on with, where that is in the queue. */
+  task: Task | undefined = undefined
+  /** It is on its way off, as it was told. */
+  forced = false
+  /** The first turn of its loop only fetches what it was about to do when it was forced off. */
+  resuming = false
+  steps = 0
+  /** It is one of the program's own that has not been chosen yet. */
+  isFresh = false
+  /** It is one of those of whom it does not matter who is who. */
+  isAlike = false
+  /** How many fibers it started and other things it left to be run. */
+  offspring = 0
+  /** One of the program's own, of which no fiber has a handle. */
+  isOwn = false
+  /** For one that may be interrupted from outside. */
+  interruption: Interruption | undefined = undefined
+
+  constructor(fiber: AnyFiber, word: number) {
+    this.fiber = fiber
+    this.word = word
+  }
+
+  get isDone(): boolean {
+    return this.fiber.pollUnsafe() !== undefined
+  }
+}
+
+export class Actors {
+  readonly ready: Array<Task> = []
+  readonly #words: Words
+  readonly #all = new Map<AnyFiber, Actor>()
+  #orphans = 0
+  #last: Actor | undefined = undefined
+
+  constructor(words: Words) {
+    this.#words = words
+  }
+
+  reset(): void {
+    this.#all.clear()
+    this.ready.length = 0
+    this.#orphans = 0
+    this.#last = undefined
+  }
+
+  get all(): Iterable<Actor> {
+    return this.#all.values()
+  }
+
+  /** The actor of a fiber that was met before. */
+  of(fiber: AnyFiber | undefined): Actor | undefined {
+    // Nine times in ten it is the one that was asked for before.
+    if (fiber === this.#last?.fiber) return this.#last
+    if (fiber === undefined) return undefined
+    const actor = this.#all.get(fiber)
+    if (actor !== undefined) this.#last = actor
+    return actor
+  }
+
+  meet(fiber: AnyFiber, word: number): Actor {
+    const actor = new Actor(fiber, word)
+    this.#all.set(fiber, actor)
+    return this.#last = actor
+  }
+
+  mayBeInterrupted(actor: Actor): void {
+    const word = this.#words.id(`!${this.#words.word(actor.word)}`)
+    actor.interruption = { kind: "interruption", actor, word }
+  }
+
+  /** The name of what `parent` starts or leaves to be run; of what nobody started, where there is no parent. */
+  offspring(parent: Actor | undefined): number {
+    if (parent === undefined) return this.#words.id(`main.${++this.#orphans}`)
+    return this.#words.id(`${this.#words.word(parent.word)}.${++parent.offspring}`)
+  }
+
+  /** The fiber went on after it had left this to be run: it is for somebody else. */
+  disown(task: Task): void {
+    const actor = task.actor
+    if (actor !== undefined) actor.task = undefined
+    task.actor = undefined
+    task.word = this.offspring(actor)
+  }
+
+  /** No fiber runs: one that left something last, and has not ended, has stepped aside by it. Those of others. */
+  review(): ReadonlyArray<Task> {
+    const wrong = this.ready.filter(({ actor, sure }) => !sure && actor?.isDone === true)
+    for (const task of this.ready) task.sure ||= task.actor !== undefined && !task.actor.isDone
+    return wrong
+  }
+
+  remove(task: Task): void {
+    const at = this.ready.indexOf(task)
+    if (at >= 0) this.ready.splice(at, 1)
+  }
+}

@@ -1,0 +1,75 @@
+/**
+ * What an explored program is given in place of what it would find outside: scheduler, clock, random numbers, and no log.
+ * Owns the random numbers of a run.
+ */
+import * as Clock from "effect/Clock"
+import * as Context from "effect/Context"
+import * as Random from "effect/Random"
+import * as References from "effect/References"
+import * as Scheduler from "effect/Scheduler"
+import * as Tracer from "effect/Tracer"
+import type { AnyFiber } from "./ExplorerActors.ts"
+
+/**
+ * What the next turn of a fiber's loop will do.
+ *
+ * - `"nothing"`: it remembers what to do with a success, or steps aside. None of the program's code runs, nobody else can
+ *   tell before from after, and neither can an interruption: such a turn is no step, but a part of the next one.
+ * - `"guards"`: it installs what to do on an exit. Others cannot tell before from after, an interruption can.
+ * - `"acts"`: anything else, which may run the program's code.
+ */
+export type Turn = "nothing" | "guards" | "acts"
+
+const turns: Readonly<Record<string, Turn>> = {
+  OnSuccess: "nothing",
+  Yield: "nothing",
+  OnExit: "guards",
+  OnFailure: "guards",
+  OnSuccessAndFailure: "guards",
+}
+
+/** What Effect tells of each turn of each loop: what it hands to the next one. */
+export class Forecast {
+  #fiber: AnyFiber | undefined = undefined
+  #next: unknown = undefined
+
+  /** The next turn of `fiber`, which must have had the turn before it; asked for once. What is not known acts. */
+  of(fiber: AnyFiber): Turn {
+    if (this.#fiber !== fiber) return "acts"
+    this.#fiber = undefined
+    // Effect's own name of the operation. Should it be called otherwise one day, such a turn is a step of its own.
+    return turns[(this.#next as { readonly "~effect/Effect/identifier"?: string })["~effect/Effect/identifier"]!] ??
+      "acts"
+  }
+
+  readonly tracer: Tracer.Tracer = Tracer.make({
+    span: (options) => Tracer.nativeTracer.span(options),
+    context: (operation, fiber) => {
+      const next = operation["~effect/Effect/evaluate"](fiber)
+      this.#fiber = fiber
+      this.#next = next
+      return next
+    },
+  })
+}
+
+/** The services of an explored program. `drawn` is told of each random number that is taken. */
+export const make = (world: {
+  readonly scheduler: Scheduler.Scheduler
+  readonly clock: Clock.Clock
+  readonly forecast: Forecast
+  readonly random: () => number
+}): Context.Context<never> => {
+  const random: Random.Random = {
+    nextDoubleUnsafe: world.random,
+    nextIntUnsafe: () => Math.floor((world.random() * 2 - 1) * Number.MAX_SAFE_INTEGER),
+  }
+  return Context.empty().pipe(
+    Context.add(Scheduler.Scheduler, world.scheduler),
+    Context.add(Scheduler.PreventSchedulerYield, false),
+    Context.add(Clock.Clock, world.clock),
+    Context.add(Random.Random, random),
+    Context.add(Tracer.Tracer, world.forecast.tracer),
+    Context.add(References.MinimumLogLevel, "None"),
+  )
+}

@@ -1,0 +1,141 @@
+/** What an exploration ends with if the program is wrong, or cannot be explored. Owns nothing. */
+import { Refusal } from "../Refusal.ts"
+
+/**
+ * What was wrong at the end of a schedule.
+ *
+ * - `setup`: the setup failed, or waited for ever
+ * - `stuck`: fibers of the program wait for what none of its fibers, timers and events will bring
+ * - `endless`: the run had more than `maxSteps` steps
+ * - `defect`: a fiber of the program, or an observer of one, died
+ * - `failure`: a fiber of the program failed, and there is no `check` to judge that
+ * - `check`: the check said so
+ * - `cleanup`: closing what the setup had opened failed, or waited for ever
+ * - `fibers`: a fiber was left that had not ended
+ * - `timers`: a timer was left that was still set
+ */
+export type Reason =
+  | "setup"
+  | "stuck"
+  | "endless"
+  | "defect"
+  | "failure"
+  | "check"
+  | "cleanup"
+  | "fibers"
+  | "timers"
+
+const told: Readonly<Record<Reason, string>> = {
+  setup: "the setup does not end well",
+  stuck: "these wait for what nothing in the program will bring (or for a promise, a timer or a socket of the outside)",
+  endless: "the run does not end within maxSteps: these were at work",
+  defect: "these died",
+  failure: "these failed, and no check says that they may",
+  check: "the check failed",
+  cleanup: "the end of the setup's scope does not end well",
+  fibers: "these fibers have not ended",
+  timers: "these left timers that are still set",
+}
+
+/** A schedule under which the program goes wrong: the simplest that was found, with what happened in it. */
+export class ScheduleFailed extends Refusal {
+  readonly _tag = "ScheduleFailed"
+  override readonly name = "ScheduleFailed"
+  readonly reason: Reason
+  /** Whom the reason is about, by name. */
+  readonly fibers: ReadonlyArray<string>
+  /** What was thrown or failed, where something was. */
+  override readonly cause: unknown
+  /** The text that `Explorer.replay` runs again. */
+  readonly schedule: string
+  /** The same for people, a line for each turn of a fiber. */
+  readonly story: ReadonlyArray<string>
+  /** How many schedules were run before one failed, that one included; not those that were run to simplify it. */
+  readonly schedules: number
+  constructor(facts: {
+    readonly reason: Reason
+    readonly fibers: ReadonlyArray<string>
+    readonly cause: unknown
+    readonly schedule: string
+    readonly story: ReadonlyArray<string>
+    readonly schedules: number
+  }) {
+    super()
+    this.reason = facts.reason
+    this.fibers = facts.fibers
+    this.cause = facts.cause
+    this.schedule = facts.schedule
+    this.story = facts.story
+    this.schedules = facts.schedules
+  }
+  override get message(): string {
+    const who = this.fibers.length === 0 ? "" : `: ${this.fibers.join(", ")}`
+    const why = this.cause === undefined ? "" : `\n${textOf(this.cause)}`
+    const lines = this.story.map((line) => `  ${line}`).join("\n")
+    return `${told[this.reason]}${who}, in schedule ${this.schedules}${why}\nschedule: "${this.schedule}"\n${lines}`
+  }
+}
+
+const textOf = (cause: unknown): string => cause instanceof Error ? `${cause.name}: ${cause.message}` : String(cause)
+
+/**
+ * The program does not depend on its schedule alone, so that nothing could be concluded from exploring it.
+ *
+ * - `diverged`: run the same way, it did something else. It kept something from an earlier run, which the setup has to
+ *   make anew, or it goes by a date, a random number or an id that is not Effect's own.
+ * - `woken`: a fiber went on after the run by something from outside, such as a promise or a timer of the host.
+ * - `unshared`: two orders of steps that touched nothing shared came to different ends, so `shared` does not tell all.
+ */
+export class Uncontrolled extends Refusal {
+  readonly _tag = "Uncontrolled"
+  override readonly name = "Uncontrolled"
+  readonly reason: "diverged" | "woken" | "unshared"
+  /** The schedule up to where that was seen. */
+  readonly schedule: string
+  /** Who was woken. */
+  readonly fiber: string | undefined
+  constructor(facts: {
+    readonly reason: "diverged" | "woken" | "unshared"
+    readonly schedule: string
+    readonly fiber?: string | undefined
+  }) {
+    super()
+    this.reason = facts.reason
+    this.schedule = facts.schedule
+    this.fiber = facts.fiber
+  }
+  override get message(): string {
+    const { fiber, reason } = this
+    const why = {
+      diverged:
+        "the program did something else when it was run the same way again: it must make all its state in setup, " +
+        "and go by no date, random number or id but Effect's",
+      woken: `${fiber} was woken from outside the program: by a promise, or by a timer or a socket of the host`,
+      unshared:
+        "the program ended otherwise when steps changed places that touched nothing shared: `shared` does not " +
+        "tell all that one fiber can change and another can see",
+    }
+    return `${why[reason]}\nschedule: "${this.schedule}"`
+  }
+}
+
+/** A text that is no schedule, or one that this program cannot follow. It says nothing of whether the program is right. */
+export class InvalidSchedule extends Refusal {
+  readonly _tag = "InvalidSchedule"
+  override readonly name = "InvalidSchedule"
+  /** The word that could not be followed, and how many steps came before it. */
+  readonly word: string
+  readonly at: number
+  /** What could have been chosen there; empty where the text itself is wrong. */
+  readonly possible: ReadonlyArray<string>
+  constructor(facts: { readonly word: string; readonly at: number; readonly possible: ReadonlyArray<string> }) {
+    super()
+    this.word = facts.word
+    this.at = facts.at
+    this.possible = facts.possible
+  }
+  override get message(): string {
+    const where = `step ${this.at + 1} of the schedule is "${this.word}"`
+    return this.possible.length === 0 ? `${where}, which is no step` : `${where}; possible: ${this.possible.join(", ")}`
+  }
+}

@@ -1,0 +1,51 @@
+/** What is explored: a program of a few fibers, and what must hold at its end. Owns nothing. */
+import type * as Effect from "effect/Effect"
+import type * as Exit from "effect/Exit"
+import type * as Scope from "effect/Scope"
+
+/** The program's own fibers by name; each may start more. */
+export type Fibers = Readonly<Record<string, Effect.Effect<unknown, unknown>>>
+
+/** How each of them ended. */
+export type Exits<F extends Fibers> = {
+  readonly [K in keyof F]: F[K] extends Effect.Effect<infer A, infer E> ? Exit.Exit<A, E> : never
+}
+
+/** What a schedule may end with though it would be a failure otherwise. */
+export type Allowed = "defects" | "fibers" | "timers"
+
+export interface Program<S, F extends Fibers> {
+  /**
+   * Makes everything that a run starts from, for each run anew; the scope is closed after the check. What it starts may go
+   * on into the run.
+   */
+  readonly setup: Effect.Effect<S, unknown, Scope.Scope>
+  /** The fibers, all ready at the same time. Their names are letters, digits and `_`. */
+  readonly fibers: (state: S) => F
+  /**
+   * Judges the end, before the scope is closed: throws, or is an effect that fails, if something is wrong. A fiber that
+   * died is wrong in any case, and without a check so is one that failed.
+   */
+  readonly check?: ((state: S, exits: Exits<F>) => Effect.Effect<unknown, unknown> | void) | undefined
+  /**
+   * Shows all that one fiber can change and another can see, and thereby prunes the search: from a state that it has been
+   * in, it does not go on a second time. It is asked after each step.
+   *
+   * Objects are compared by identity and by all that they lead to, so `(state) => state` will do where the state is made of
+   * plain objects, arrays, maps, sets and Effect's own parts. What lies in closures and private fields has to be told as
+   * numbers or text; what is made anew for the telling is taken for something new each time, unless it is the outermost
+   * object or array. What is not shown could make the search leave out what it should not: it checks itself as it goes on,
+   * and fails with `Uncontrolled` where it sees that.
+   */
+  readonly shared?: ((state: S) => unknown) | undefined
+  /**
+   * Names of fibers that are the same but for their names, for a check that does not care who is who: of those that have
+   * not begun only the first is tried as the next one, since another one in its place would do the same under its name.
+   */
+  readonly alike?: ReadonlyArray<keyof F & string> | undefined
+  /**
+   * What may be left or happen: fibers that the program started and that have not ended, timers that are set, and a death
+   * of one of its own fibers.
+   */
+  readonly allow?: ReadonlyArray<Allowed> | undefined
+}

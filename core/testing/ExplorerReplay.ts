@@ -1,0 +1,85 @@
+/** Runs a program by given schedules: to simplify one that fails, and to show it. Owns a world without bounds. */
+import * as Cause from "effect/Cause"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import { Follower } from "./Chooser.ts"
+import type { Limits } from "./ExplorerAgenda.ts"
+import { ScheduleFailed, Uncontrolled } from "./ExplorerFailure.ts"
+import { type AnyProgram, type Finding, play } from "./ExplorerRun.ts"
+import { type Failing, shrink } from "./ExplorerShrink.ts"
+import { Story } from "./ExplorerStory.ts"
+import { World } from "./ExplorerWorld.ts"
+import type { Words } from "./Schedule.ts"
+
+/** A run, or what threw in it: an observer of a fiber may, which ends the run. */
+export const guarded = <A>(run: () => A, world: World): Effect.Effect<A | Finding> =>
+  Effect.map(Effect.exit(Effect.sync(run)), (exit) => {
+    if (Exit.isSuccess(exit)) return exit.value
+    world.end()
+    return { reason: "defect", fibers: [], cause: Cause.squash(exit.cause) }
+  })
+
+/** What came of a schedule. */
+export interface Replayed {
+  readonly finding: Finding | undefined
+  /** Where it could not be followed: the index of the word, and what was possible there. */
+  readonly lost: Follower["unused"]
+  readonly run: Failing
+  readonly story: ReadonlyArray<string>
+}
+
+export class Replay {
+  readonly #program: AnyProgram
+  readonly #words: Words
+  readonly #world: World
+
+  constructor(program: AnyProgram, words: Words, limits: Pick<Limits, "maxSteps" | "isPlain">) {
+    this.#program = program
+    this.#words = words
+    this.#world = new World(words, {
+      preemptions: Infinity,
+      interruptions: Infinity,
+      maxSteps: limits.maxSteps,
+      targets: undefined,
+      alike: new Set(),
+      isPlain: limits.isPlain,
+    })
+  }
+
+  /** Follows `steps` to their end and takes the defaults from there. */
+  run(steps: ReadonlyArray<number>): Effect.Effect<Replayed> {
+    const follower = new Follower(steps)
+    const story = this.#world.story = new Story(this.#words)
+    return Effect.map(this.#play(follower), (finding) => {
+      const { log, turns } = this.#world.agenda
+      return { finding, lost: follower.unused, run: { log, turns }, story: story.lines(log) }
+    })
+  }
+
+  #play(follower: Follower): Effect.Effect<Finding | undefined> {
+    return guarded(() => play(this.#program, this.#world, follower, 0), this.#world)
+  }
+
+  /** The simplest schedule that can be made of one that failed, and what happens in it. */
+  explain(failing: Failing, finding: Finding, schedules: number): Effect.Effect<never, ScheduleFailed | Uncontrolled> {
+    return Effect.gen({ self: this }, function* () {
+      const simple = yield* shrink(failing, (steps) => this.#attempt(steps, finding))
+      const steps = simple.log.slice(0, (simple.turns.at(-1) ?? -1) + 1)
+      const schedule = this.#words.print(steps)
+      const { finding: again, story } = yield* this.run(steps)
+      if (again?.reason !== finding.reason) {
+        return yield* Effect.fail(new Uncontrolled({ reason: "diverged", schedule }))
+      }
+      return yield* Effect.fail(new ScheduleFailed({ ...again, schedule, story, schedules }))
+    })
+  }
+
+  #attempt(steps: ReadonlyArray<number>, finding: Finding): Effect.Effect<Failing | undefined> {
+    this.#world.story = undefined
+    return Effect.map(this.#play(new Follower(steps, { lenient: true })), (found) => {
+      if (found?.reason !== finding.reason) return undefined
+      const { log, turns } = this.#world.agenda
+      return { log, turns }
+    })
+  }
+}

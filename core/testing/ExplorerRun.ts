@@ -1,0 +1,124 @@
+/** One run of a program under one chooser, from its setup to the end of its scope, and what was wrong with it. */
+import * as Cause from "effect/Cause"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Scope from "effect/Scope"
+import { type Chooser, Follower } from "./Chooser.ts"
+import type { Actor } from "./ExplorerActors.ts"
+import type { Reason } from "./ExplorerFailure.ts"
+import type { Exits, Fibers, Program } from "./ExplorerProgram.ts"
+import { World } from "./ExplorerWorld.ts"
+import { Words } from "./Schedule.ts"
+
+export interface Finding {
+  readonly reason: Reason
+  readonly fibers: ReadonlyArray<string>
+  readonly cause: unknown
+}
+
+/** The program with its types forgotten. */
+export type AnyProgram = Program<unknown, Fibers>
+
+/** Runs the program once. What is wrong with its end; undefined where nothing is, or where the chooser ended the run. */
+export const play = (program: AnyProgram, world: World, chooser: Chooser, seed: number): Finding | undefined => {
+  world.begin(chooser, seed)
+  const scope = Scope.makeUnsafe()
+  const finding = through(program, world, scope)
+  world.end()
+  return finding
+}
+
+interface Staged {
+  readonly state: unknown
+  readonly fibers: Fibers
+}
+
+/** The names that a run would have, where its setup ends well. */
+export const names = (program: AnyProgram): ReadonlyArray<string> | undefined => {
+  const limits = { preemptions: 0, interruptions: 0, maxSteps: 100_000, targets: undefined, alike: new Set<string>() }
+  const world = new World(new Words(), limits)
+  world.begin(new Follower([]), 0)
+  const exit = world.aside("setup", Scope.provide(staging(program), Scope.makeUnsafe())).fiber.pollUnsafe()
+  world.end()
+  return exit !== undefined && Exit.isSuccess(exit) ? Object.keys((exit.value as Staged).fibers) : undefined
+}
+
+const staging = ({ fibers, setup }: AnyProgram): Effect.Effect<Staged, unknown, Scope.Scope> =>
+  Effect.map(setup, (state) => ({ state, fibers: fibers(state) }))
+
+const through = (program: AnyProgram, world: World, scope: Scope.Closeable): Finding | undefined => {
+  const ready = world.aside("setup", Scope.provide(staging(program), scope)).fiber.pollUnsafe()
+  if (ready === undefined || Exit.isFailure(ready)) return found("setup", [], ready)
+  const { fibers, state } = ready.value as Staged
+  const own = Object.entries(fibers).map(([name, effect]) => world.launch(name, effect))
+  world.explore(() => program.shared?.(state), () => own.some((actor) => !actor.isDone))
+  if (world.cut === "lost") return undefined
+  if (world.cut === "endless") return found("endless", world.alive)
+  return ended(program, world, own) ?? judged(program, world, state, own) ?? closed(world, scope) ??
+    left(program, world)
+}
+
+const found = (reason: Reason, fibers: ReadonlyArray<string>, exit?: Exit.Exit<unknown, unknown>): Finding => ({
+  reason,
+  fibers,
+  cause: exit === undefined || Exit.isSuccess(exit) ? undefined : Cause.squash(exit.cause),
+})
+
+/** Whether the program's own fibers have ended, and as they may. */
+const ended = (program: AnyProgram, world: World, own: ReadonlyArray<Actor>): Finding | undefined => {
+  const waiting = own.filter((actor) => !actor.isDone)
+  if (waiting.length > 0) return found("stuck", waiting.map((actor) => world.words.word(actor.word)))
+  const mayDie = program.allow?.includes("defects") === true
+  for (const actor of own) {
+    const exit = actor.fiber.pollUnsafe()!
+    if (Exit.isSuccess(exit)) continue
+    const name = world.words.word(actor.word)
+    if (Cause.hasDies(exit.cause) && !mayDie) return found("defect", [name], exit)
+    if (Cause.hasFails(exit.cause) && program.check === undefined) return found("failure", [name], exit)
+  }
+  return undefined
+}
+
+const judged = (
+  { check }: AnyProgram,
+  world: World,
+  state: unknown,
+  own: ReadonlyArray<Actor>,
+): Finding | undefined => {
+  if (check === undefined) return undefined
+  const exits: Record<string, Exit.Exit<unknown, unknown>> = {}
+  for (const { fiber, word } of own) exits[world.words.word(word)] = fiber.pollUnsafe()!
+  const { fiber } = world.aside("check", Effect.suspend(() => check(state, exits as Exits<Fibers>) ?? Effect.void))
+  const exit = fiber.pollUnsafe()
+  return exit !== undefined && Exit.isSuccess(exit) ? undefined : found("check", [], exit)
+}
+
+const closed = (world: World, scope: Scope.Closeable): Finding | undefined => {
+  if (scope.state._tag === "Empty") return undefined
+  const exit = world.aside("cleanup", Scope.close(scope, Exit.void)).fiber.pollUnsafe()
+  return exit !== undefined && Exit.isSuccess(exit) ? undefined : found("cleanup", [], exit)
+}
+
+const left = ({ allow }: AnyProgram, world: World): Finding | undefined => {
+  world.drain()
+  if (world.cut === "endless") return found("endless", world.alive)
+  const fibers = allow?.includes("fibers") === true ? [] : world.alive
+  if (fibers.length > 0) return found("fibers", fibers)
+  const sleepers = allow?.includes("timers") === true ? [] : world.sleepers
+  return sleepers.length > 0 ? found("timers", sleepers) : undefined
+}
+
+/** How a run ended, for comparing it with another. */
+export const outcome = (world: World, finding: Finding | undefined): string => {
+  const exits = [...world.actors.all].map(({ fiber, word }) => `${word}=${brief(fiber.pollUnsafe())}`)
+  return `${finding?.reason} ${exits.sort().join()}`
+}
+
+const brief = (exit: Exit.Exit<unknown, unknown> | undefined): string => {
+  if (exit === undefined) return "-"
+  if (Exit.isSuccess(exit)) return typeof exit.value === "object" ? "ok" : `ok ${String(exit.value)}`
+  return exit.cause.reasons.map((reason) => reason._tag === "Fail" ? `Fail ${tagOf(reason.error)}` : reason._tag).join()
+}
+
+const tagOf = (error: unknown): string =>
+  typeof error === "object" && error !== null && "_tag" in error ? String(error._tag) : typeof error

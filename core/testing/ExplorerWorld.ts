@@ -1,0 +1,363 @@
+/**
+ * The world of an explored program: the scheduler of its fibers, and all that happens to them. It runs the program once,
+ * and asks at each step what is next.
+ *
+ * It owns what is ready, asleep or awaited; what is left at the end of a run is dropped, since nothing of it is real.
+ *
+ * A step is one turn of a fiber's loop: Effect asks `shouldYield` before each, and a fiber that is told to yield is off
+ * until it is chosen again. Whoever wakes a fiber runs its first turn, as in Effect, and the following ones too, unless it
+ * is forced off on the way.
+ */
+import type * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Fiber from "effect/Fiber"
+import type * as Scheduler from "effect/Scheduler"
+import { type Chooser, random } from "./Chooser.ts"
+import { type Actor, Actors, type AnyFiber, type Task } from "./ExplorerActors.ts"
+import { type Act, Agenda, type Happening, type Limits } from "./ExplorerAgenda.ts"
+import { ExplorerClock } from "./ExplorerClock.ts"
+import * as Services from "./ExplorerContext.ts"
+import type { Story } from "./ExplorerStory.ts"
+import type { Words } from "./Schedule.ts"
+
+/** Steps of the setup, of the check and of the cleanup, each, which are not bounded by what the program may do. */
+const mostAside = 100_000
+
+export class World implements Scheduler.Scheduler {
+  readonly executionMode = "sync"
+  readonly words: Words
+  readonly actors: Actors
+  readonly agenda: Agenda
+  readonly clock: ExplorerClock = new ExplorerClock()
+  readonly #limits: Limits
+  readonly #forecast = new Services.Forecast()
+  readonly #context: Context.Context<never>
+  #chooser!: Chooser
+  #random: () => number = random(0)
+  #drawn = 0
+
+  steps = 0
+  /** Why this run ended before it was over: it was too long, or the chooser did not know how to go on. */
+  cut: "endless" | "lost" | undefined = undefined
+  /** Who was woken from outside, while no run was going on. */
+  intruder: string | undefined = undefined
+  /** Told what happens, in a run that is shown to people. */
+  story: Story | undefined = undefined
+
+  #live = false
+  #choosing = false
+  #naming: number | undefined = undefined
+  /** What was chosen while a fiber ran, and comes once that fiber is off. */
+  #chosen: Act | undefined = undefined
+  /** What is being done, the first fiber that it runs, and whether it runs others only by way of that one. */
+  #act: Act | undefined = undefined
+  #outer: Actor | undefined = undefined
+  #isSingle = false
+  /** Whether a step is under way, where in the log it began, who ran in it and what came of it. */
+  #isOpen = false
+  #isBlind = false
+  #from = 0
+  #isMixed = false
+  readonly #cast: Array<number> = []
+  readonly #born: Array<number> = []
+
+  constructor(words: Words, limits: Limits) {
+    this.words = words
+    this.actors = new Actors(words)
+    this.#limits = limits
+    this.agenda = new Agenda(words, this.actors, this.clock, limits)
+    this.#context = Services.make({
+      scheduler: this,
+      clock: this.clock,
+      forecast: this.#forecast,
+      random: () => {
+        this.#drawn++
+        return this.#random()
+      },
+    })
+  }
+
+  // --- one run
+
+  begin(chooser: Chooser, seed: number): void {
+    this.#chooser = chooser
+    this.#random = random(seed)
+    this.clock.reset()
+    this.actors.reset()
+    this.agenda.reset(chooser)
+    this.steps = this.#from = this.#drawn = 0
+    this.cut = undefined
+    this.#outer = this.#chosen = this.#act = undefined
+    this.#choosing = this.#isOpen = this.#isSingle = false
+    this.#cast.length = this.#born.length = 0
+    this.#live = true
+  }
+
+  end(): void {
+    this.#live = false
+  }
+
+  /** Makes a fiber of the program's own: it is ready, and has not made its first step. */
+  launch(name: string, effect: Effect.Effect<unknown, unknown>): Actor {
+    const actor = this.#fork(name, Effect.andThen(Effect.yieldNow, effect))
+    // The first turn of its loop fetches the effect from behind the yield, and is no step of the program.
+    actor.resuming = actor.isOwn = actor.isFresh = true
+    actor.steps = 0
+    actor.isAlike = this.#limits.alike.has(name)
+    if (this.#limits.targets?.has(name) !== false) this.actors.mayBeInterrupted(actor)
+    return actor
+  }
+
+  /** Runs an effect until it ends, or nothing is ready any more and nobody sleeps; nothing is chosen meanwhile. */
+  aside(name: string, effect: Effect.Effect<unknown, unknown>): Actor {
+    const actor = this.#fork(name, effect)
+    while (!actor.isDone && this.cut === undefined) {
+      const task = this.actors.ready[0]
+      if (task !== undefined) this.#perform(task)
+      else if (this.clock.sleeping > 0) this.#advance()
+      else break
+    }
+    return actor
+  }
+
+  /** Runs whatever is ready, and what that makes ready. */
+  drain(): void {
+    for (let task = this.actors.ready[0]; task !== undefined; task = this.actors.ready[0]) {
+      if (this.cut !== undefined) return
+      this.#perform(task)
+    }
+  }
+
+  #fork(name: string, effect: Effect.Effect<unknown, unknown>): Actor {
+    this.#outer = this.#act = undefined
+    this.steps = 0
+    this.#naming = this.words.id(name)
+    return this.actors.of(Effect.runForkWith(this.#context)(effect))!
+  }
+
+  /** Runs what is ready until nothing is; and while `isWanted` says so, time goes on and outside events happen too. */
+  explore(shared: () => unknown, isWanted: () => boolean): void {
+    this.#choosing = true
+    this.steps = 0
+    this.story?.begin(this.actors.all)
+    const moment = (): string => `${this.clock.elapsed} ${this.#drawn}`
+    this.#chooser.begin({ actors: this.actors, shared, moment })
+    while (this.cut === undefined) {
+      const act = this.#chosen ?? this.#next(isWanted)
+      if (act === undefined) break
+      this.#chosen = undefined
+      this.#perform(act)
+    }
+    this.#choosing = false
+  }
+
+  /** Who has not ended, by name. */
+  get alive(): ReadonlyArray<string> {
+    return [...this.actors.all].filter((actor) => !actor.isDone).map(({ word }) => this.words.word(word))
+  }
+
+  /** Who sleeps, by name. */
+  get sleepers(): ReadonlyArray<string> {
+    return this.clock.sleepers.map((fiber) => {
+      const actor = this.actors.of(fiber)
+      return actor === undefined ? "main" : this.words.word(actor.word)
+    })
+  }
+
+  // --- what Effect asks and says
+
+  shouldYield(fiber: AnyFiber): boolean {
+    if (!this.#live) return this.#intrude(fiber)
+    if (this.cut !== undefined) return true
+    // Whoever wakes a fiber runs this much of it in any case: there is nothing to choose.
+    if (fiber.currentOpCount === 1) return this.#begun(fiber)
+    const actor = this.actors.of(fiber) ?? this.#meet(fiber)
+    if (actor.task !== undefined) this.#disown(actor.task)
+    const turn = this.#limits.isPlain === true ? "acts" : this.#forecast.of(fiber)
+    if (actor.resuming) {
+      actor.resuming = turn === "nothing"
+      return false
+    }
+    // Where others ran in this step they may have interrupted the fiber, and its next turn is another one.
+    if (turn === "nothing" && !this.#isMixed) return false
+    return this.#choosing ? this.#goesOff(actor, turn) : this.#tick(actor)
+  }
+
+  makeDispatcher(): Scheduler.SchedulerDispatcher {
+    return { scheduleTask: (run) => this.#schedule(run), flush: () => {} }
+  }
+
+  #schedule(run: () => void): void {
+    if (!this.#live || this.cut !== undefined) return
+    const actor = this.actors.of(Fiber.getCurrent())
+    const sure = actor?.forced === true
+    const task: Task = { kind: "task", run, word: actor?.word ?? -1, actor, sure, isDue: false }
+    this.actors.ready.push(task)
+    if (actor === undefined) return this.#disown(task)
+    if (actor.task !== undefined) this.#disown(actor.task)
+    actor.task = task
+    actor.forced = false
+  }
+
+  #disown(task: Task): void {
+    this.actors.disown(task)
+    this.#born.push(task.word)
+  }
+
+  /** The first turn of a loop: a fiber begins, or goes on after a wait. */
+  #begun(fiber: AnyFiber): boolean {
+    const known = this.actors.of(fiber)
+    const actor = known ?? this.#meet(fiber)
+    const { task } = actor
+    if (this.#choosing) actor.isFresh = false
+    if (task !== undefined && task !== this.#act) this.#overtaken(task, actor)
+    actor.task = undefined
+    const act = this.#act
+    if (this.#outer === undefined) {
+      this.#outer = actor
+      this.#isSingle = act !== undefined && (act.kind !== "task" || act.actor !== undefined || known === undefined)
+    } else if (this.#outer !== actor) this.#isMixed = true
+    if (this.#choosing && !this.#cast.includes(actor.word)) {
+      this.#cast.push(actor.word)
+      this.story?.met(this.agenda.log.length - 1, actor, known === undefined)
+    }
+    return this.#tick(actor)
+  }
+
+  /** The fiber goes on by something else than this, which would run and do nothing. */
+  #overtaken(task: Task, actor: Actor): void {
+    actor.forced = actor.resuming = false
+    // A guess may be wrong, and what is somebody else's must not be lost.
+    if (task.sure) this.actors.remove(task)
+    else this.#disown(task)
+  }
+
+  #meet(fiber: AnyFiber): Actor {
+    const act = this.#act
+    const isStart = this.#outer === undefined && act?.kind === "task" && act.actor === undefined
+    const word = this.#naming ?? (isStart ? act.word : this.actors.offspring(this.#outer))
+    this.#naming = undefined
+    return this.actors.meet(fiber, word)
+  }
+
+  #tick(actor: Actor): boolean {
+    actor.steps++
+    if (++this.steps <= (this.#choosing ? this.#limits.maxSteps : mostAside)) return false
+    this.cut = "endless"
+    return true
+  }
+
+  /** Whatever this fiber waited for, it was not of this world. */
+  #intrude(fiber: AnyFiber): boolean {
+    const actor = this.actors.of(fiber)
+    this.intruder ??= actor === undefined ? "a fiber of an earlier run" : this.words.word(actor.word)
+    return true
+  }
+
+  // --- step by step
+
+  /** While a fiber runs: whether it goes off now. */
+  #goesOff(actor: Actor, turn: Services.Turn): boolean {
+    const isInner = actor !== this.#outer || !this.#isSingle
+    if (!isInner) {
+      this.#settle(actor)
+      // Where it cannot be forced off, being there is not the same as being off there.
+      if (turn !== "guards") this.agenda.place(actor, true)
+    }
+    const decision = this.agenda.running(actor, turn, isInner)
+    if (decision === "goesOn") {
+      if (!isInner) this.#open(actor.word, turn === "guards")
+      return this.#tick(actor)
+    }
+    if (decision === "lost") this.cut = "lost"
+    else if (decision !== "off") this.#chosen = decision
+    return actor.forced = actor.resuming = true
+  }
+
+  #next(isWanted: () => boolean): Act | undefined {
+    for (const task of this.actors.review()) this.#disown(task)
+    const wanted = isWanted()
+    this.#settle(undefined)
+    const act = this.agenda.next(wanted)
+    if (this.agenda.isLost) this.cut = "lost"
+    return act
+  }
+
+  #open(word: number | undefined, isBlind: boolean): void {
+    this.#isOpen = true
+    this.#isMixed = false
+    this.#isBlind = isBlind
+    this.#from = this.agenda.log.length - 1
+    this.#cast.length = this.#born.length = 0
+    if (word !== undefined) this.#cast.push(word)
+  }
+
+  /** A step is over; `running` is the fiber that made it, if it is not off by that. */
+  #settle(running: Actor | undefined): void {
+    if (!this.#isOpen) return
+    this.#isOpen = false
+    const { actors, story } = this
+    story?.settled(this.agenda.log.length - 1, actors.all, running ?? this.#outer, running === undefined)
+    this.#chooser.stepped({
+      cast: this.#cast,
+      born: this.#born,
+      log: this.agenda.log,
+      from: this.#from,
+      isBlind: this.#isBlind,
+    })
+  }
+
+  #perform(act: Act): void {
+    this.#act = act
+    this.#outer = undefined
+    if (this.#choosing) {
+      this.#open(act.kind === "time" ? undefined : act.kind === "task" ? act.word : act.actor.word, false)
+    }
+    switch (act.kind) {
+      case "task":
+        this.actors.remove(act)
+        return act.run()
+      case "happening":
+        return act.run()
+      case "time":
+        return this.#advance()
+      default:
+        act.actor.fiber.interruptUnsafe()
+    }
+  }
+
+  /** Time goes on, and those who are due become ready. */
+  #advance(): void {
+    for (const { fiber, wake } of this.clock.advance()) {
+      const actor = this.actors.of(fiber)
+      // One that was interrupted, and forced off before it could break off its sleep, goes on by something else already.
+      if (actor?.task !== undefined) continue
+      const task: Task = { kind: "task", run: wake, word: actor?.word ?? -1, actor, sure: true, isDue: true }
+      this.actors.ready.push(task)
+      if (actor === undefined) this.#disown(task)
+      else actor.task = task
+    }
+    this.story?.passed(this.agenda.log.length - 1, this.clock.elapsed)
+  }
+
+  /** Lets one of the outcomes happen to the running fiber when it is chosen; returns what takes them back. */
+  await(name: string, outcomes: ReadonlyArray<() => void>): () => void {
+    const actor = this.actors.of(Fiber.getCurrent())!
+    const { happenings } = this.agenda
+    const who = this.words.word(actor.word)
+    const takeBack = (): void => {
+      for (const each of all) happenings.delete(each)
+    }
+    const all = outcomes.map((run, i): Happening => ({
+      kind: "happening",
+      actor,
+      word: this.words.id(i === 0 ? `${who}:${name}` : `${who}:${name}/${i}`),
+      run: () => {
+        takeBack()
+        run()
+      },
+    }))
+    for (const each of all) happenings.add(each)
+    return takeBack
+  }
+}

@@ -1,0 +1,205 @@
+/**
+ * Which states a search has been in: its pruning.
+ *
+ * What a fiber does in a step depends on what it has been through, on what is shared, and on the time. Its *history* is all
+ * of that: its history before its last step, what was shared before that step, by name and content, and the choices in it;
+ * in a step in which several fibers ran, the histories of all of them. So fibers with the same history are at the same
+ * point with the same values in their hands. A *state* is what is shared, the time, and for each fiber its history or, if
+ * it has ended, its end. From the same state on, the same can happen.
+ *
+ * Things are named by the history of the step after which they were first seen, so that the same name in two runs means the
+ * same thing also to a fiber that holds it. One that is out of sight stays in the picture for as long as anybody lives who
+ * ran while it was in sight, and may have it in hand.
+ *
+ * The search goes on from a state that it has been in only with more forced switches left than it had, counting that to
+ * have another fiber running may have cost one of them; whatever else could follow has been tried. States that differ in
+ * what is left of the interruptions are different.
+ *
+ * Two things are assumed: that a step depends on nothing else, and that `shared` shows, between any two steps, all that one
+ * fiber can change and another can see. A run that comes into a known state is therefore not broken off: it repeats what
+ * was done from there, and if it cannot, or comes to another end, the assumption is wrong and the search ends with an error.
+ *
+ * Owns a record for each state. Nothing is hashed: what is the same has the same text.
+ */
+import * as Cause from "effect/Cause"
+import * as Exit from "effect/Exit"
+import type { Place, Scene, Step } from "./Chooser.ts"
+import { Drawing, type Known, type Thing } from "./SharedState.ts"
+
+/** A run, complete once it has an outcome. */
+export interface Run {
+  log: ReadonlyArray<number>
+  outcome: string | undefined
+}
+
+/** How a state was come to, and what of the bounds was left. */
+export interface Visit {
+  readonly run: Run
+  /** The length of the log. */
+  readonly at: number
+  readonly current: number
+  readonly running: boolean
+  readonly preemptions: number
+}
+
+/** A step of the last run, for the next one that begins the same way. */
+interface Past {
+  readonly step: number
+  readonly shown: number
+  /** No thing came into sight, out of it, or was forgotten. */
+  readonly isStill: boolean
+}
+
+export class KnownStates {
+  #scene!: Scene
+  /** By the word of a fiber, and of what will start one or wake some. */
+  readonly #histories = new Map<number, number>()
+  /** The last step in which each of them ran, or was made. */
+  readonly #lastRun = new Map<number, number>()
+  /** All that is in sight, or may be in the hands of somebody. */
+  #things: ReadonlyMap<Thing, Known> = new Map()
+  /** What is shared, with the time, as the number of its text. */
+  #shown = 0
+  #steps = 0
+  readonly #past: Array<Past> = []
+  readonly #numbers = new Map<string, number>()
+  readonly #visits = new Map<string, Array<Visit>>()
+
+  /** A run begins. */
+  begin(scene: Scene): void {
+    this.#scene = scene
+    this.#histories.clear()
+    this.#lastRun.clear()
+    this.#things = new Map()
+    this.#steps = 0
+    // Whatever is there when it begins may be in the hands of all.
+    for (const word of this.#alive()) this.#lastRun.set(word, 0)
+    this.#show(this.#number("begin"))
+  }
+
+  /** A step is over; `isOld` where it is one of the run before. */
+  stepped({ born, cast, from, isBlind, log }: Step, isOld: boolean): void {
+    const at = this.#steps++
+    const past = isOld ? this.#past[at] : undefined
+    const step = past?.step ?? this.#step(cast, isBlind, log.slice(from))
+    for (const word of cast) this.#ran(word, step)
+    for (const word of born) this.#ran(word, step)
+    const isStill = past?.isStill ?? false
+    if (past !== undefined && isStill) this.#shown = past.shown
+    else {
+      const moved = isBlind || this.#show(step)
+      if (past !== undefined) return
+      this.#past.length = at
+      this.#past.push({ step, shown: this.#shown, isStill: isBlind || !moved })
+    }
+  }
+
+  #step(cast: ReadonlyArray<number>, isBlind: boolean, words: ReadonlyArray<number>): number {
+    const before = cast.map((word) => `${word}=${this.#history(word)}`).join()
+    return this.#number(`${before} ${isBlind ? "" : this.#shown} ${words.join()}`)
+  }
+
+  #ran(word: number, step: number): void {
+    this.#histories.set(word, this.#number(`${step}.${word}`))
+    this.#lastRun.set(word, this.#steps)
+  }
+
+  /** A visit that makes this one needless; undefined where there was none, and this one is recorded. */
+  visit({ current, interruptions, log, preemptions, running }: Place, run: Run): Visit | undefined {
+    const state = `${this.#parts()} ${this.#shown} ${interruptions}`
+    const visits = this.#visits.get(state)
+    const visit: Visit = { run, at: log.length, current, running, preemptions }
+    const enough = visits?.find((other) => covers(other, visit))
+    if (enough !== undefined) return enough
+    if (visits === undefined) this.#visits.set(state, [visit])
+    else visits.push(visit)
+    return undefined
+  }
+
+  /** Draws what is shared, and whatever is out of sight and may be in hand. True where that are not the same things. */
+  #show(step: number): boolean {
+    const since = this.#steps
+    const drawing = new Drawing(
+      this.#things,
+      (ordinal) => ({ name: this.#number(`${step}:${ordinal}`), since, holders: undefined }),
+    )
+    let text = drawing.tell(this.#scene.shared())
+    let hasMoved = drawing.news > 0
+    const gone: Array<readonly [Thing, Known]> = []
+    for (const entry of this.#things) {
+      const [thing, known] = entry
+      const isInSight = drawing.things.has(thing)
+      if (isInSight !== (known.holders === undefined)) hasMoved = true
+      if (isInSight) known.holders = undefined
+      else gone.push(entry)
+    }
+    if (gone.length > 0) {
+      const alive = this.#alive()
+      for (const [thing, known] of gone.sort(([, a], [, b]) => a.name - b.name)) {
+        known.holders ??= this.#since(known.since)
+        if (known.holders.some((word) => alive.has(word))) text += ` ${drawing.draw(thing)}`
+        else hasMoved = true
+      }
+    }
+    this.#things = drawing.things
+    this.#shown = this.#number(`${text} ${this.#scene.moment()}`)
+    return hasMoved
+  }
+
+  /** Who ran in a step, or was made in it. */
+  #since(step: number): ReadonlyArray<number> {
+    return [...this.#lastRun].filter(([, last]) => last >= step).map(([word]) => word)
+  }
+
+  /** Who runs or will: fibers that have not ended, and what was left to be run. */
+  #alive(): ReadonlySet<number> {
+    const { all, ready } = this.#scene.actors
+    const alive = new Set<number>()
+    for (const actor of all) if (!actor.isDone) alive.add(actor.word)
+    for (const { word } of ready) alive.add(word)
+    return alive
+  }
+
+  /** Every fiber with its history or its end, and what is ready without being a known fiber's. */
+  #parts(): string {
+    const { all, ready } = this.#scene.actors
+    const parts: Array<string> = []
+    for (const { fiber, word } of all) {
+      const exit = fiber.pollUnsafe()
+      parts.push(exit === undefined ? `${word}=${this.#history(word)}` : `${word}:${this.#ended(exit)}`)
+    }
+    for (const { actor, word } of ready) if (actor === undefined) parts.push(`${word}<${this.#history(word)}`)
+    return parts.sort().join()
+  }
+
+  /** An end as text, by content: what of it others share has a name, and the rest nobody else has. */
+  #ended(exit: Exit.Exit<unknown, unknown>): string {
+    const drawing = new Drawing(this.#things, (ordinal) => ({ name: -1 - ordinal, since: 0, holders: undefined }))
+    if (Exit.isSuccess(exit)) return drawing.draw(exit.value)
+    if (Cause.hasInterruptsOnly(exit.cause)) return "!"
+    return exit.cause.reasons.map((reason) =>
+      reason._tag === "Fail"
+        ? `!${drawing.draw(reason.error)}`
+        : reason._tag === "Die"
+        ? `?${drawing.draw(reason.defect)}`
+        : "!"
+    ).join()
+  }
+
+  #history(word: number): number {
+    return this.#histories.get(word) ?? this.#number(`.${word}`)
+  }
+
+  #number(text: string): number {
+    const known = this.#numbers.get(text)
+    if (known !== undefined) return known
+    this.#numbers.set(text, this.#numbers.size + 1)
+    return this.#numbers.size
+  }
+}
+
+/** Whether all that can follow here could follow there: to be where this one is may cost a forced switch there. */
+const covers = (other: Visit, visit: Visit): boolean => {
+  const cost = other.current < 0 || other.current === visit.current ? 0 : 1
+  return other.preemptions - cost >= visit.preemptions
+}
