@@ -34,8 +34,11 @@ export class Actor {
   task: Task | undefined = undefined
   /** It is on its way off, as it was told. */
   forced = false
-  /** The first turn of its loop only fetches what it was about to do when it was forced off. */
-  resuming = false
+  /**
+   * The first turns of its loop only fetch what it was about to do: `"there"` where it was forced off, `"atWork"` where it
+   * begins, which is where it does something.
+   */
+  resuming: "there" | "atWork" | undefined = undefined
   steps = 0
   /** It is one of the program's own that has not been chosen yet. */
   isFresh = false

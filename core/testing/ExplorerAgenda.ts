@@ -48,6 +48,8 @@ export class Agenda {
   #interruptions = 0
   /** Who was last to run and could go on. */
   #current: Actor | undefined = undefined
+  /** Something else than an interruption was chosen before. */
+  #hasBegun = false
   /** Who was forced off just now: somebody else is next. */
   #barred: Actor | undefined = undefined
 
@@ -72,6 +74,7 @@ export class Agenda {
     this.#preemptions = this.#limits.preemptions
     this.#interruptions = this.#limits.interruptions
     this.#current = this.#barred = undefined
+    this.#hasBegun = false
     this.happenings.clear()
     this.log = []
     this.turns = []
@@ -140,6 +143,7 @@ export class Agenda {
   /** Takes what was chosen out of the bounds. */
   #taken(act: Act): Act {
     const current = this.#current
+    if (act.kind !== "interruption") this.#hasBegun = true
     switch (act.kind) {
       case "interruption":
         this.#interruptions--
@@ -203,8 +207,8 @@ export class Agenda {
     const interruption = actor?.interruption
     if (interruption === undefined || this.#interruptions === 0 || interruption.actor.isDone) return
     // Before its first step it ends without having run, and nobody knows of it: when that happens is all the same.
-    const isLate = interruption.actor.isFresh && this.log.length > 0 && this.#limits.isPlain !== true
-    if (isLate || this.#isSecond(interruption.actor)) return
+    if (interruption.actor.isFresh && this.#hasBegun && this.#limits.isPlain !== true) return
+    if (this.#isSecond(interruption.actor)) return
     this.#offer(interruption.word, interruption)
   }
 

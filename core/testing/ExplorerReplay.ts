@@ -3,6 +3,7 @@ import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import { Follower } from "./Chooser.ts"
+import { DepthFirst } from "./DepthFirst.ts"
 import type { Limits } from "./ExplorerAgenda.ts"
 import { ScheduleFailed, Uncontrolled } from "./ExplorerFailure.ts"
 import { type AnyProgram, type Finding, play } from "./ExplorerRun.ts"
@@ -19,6 +20,10 @@ export const guarded = <A>(run: () => A, world: World): Effect.Effect<A | Findin
     return { reason: "defect", fibers: [], cause: Cause.squash(exit.cause) }
   })
 
+/** How far a search for something simpler goes: forced switches, and runs within each bound. */
+const mostForced = 2
+const mostRuns = 1_000
+
 /** What came of a schedule. */
 export interface Replayed {
   readonly finding: Finding | undefined
@@ -31,19 +36,15 @@ export interface Replayed {
 export class Replay {
   readonly #program: AnyProgram
   readonly #words: Words
+  readonly #limits: Limits
   readonly #world: World
 
-  constructor(program: AnyProgram, words: Words, limits: Pick<Limits, "maxSteps" | "isPlain">) {
+  constructor(program: AnyProgram, words: Words, limits: Limits) {
     this.#program = program
     this.#words = words
-    this.#world = new World(words, {
-      preemptions: Infinity,
-      interruptions: Infinity,
-      maxSteps: limits.maxSteps,
-      targets: undefined,
-      alike: new Set(),
-      isPlain: limits.isPlain,
-    })
+    this.#limits = limits
+    const bounds = { preemptions: Infinity, interruptions: Infinity, targets: undefined, alike: new Set<string>() }
+    this.#world = new World(words, { ...limits, ...bounds })
   }
 
   /** Follows `steps` to their end and takes the defaults from there. */
@@ -63,8 +64,11 @@ export class Replay {
   /** The simplest schedule that can be made of one that failed, and what happens in it. */
   explain(failing: Failing, finding: Finding, schedules: number): Effect.Effect<never, ScheduleFailed | Uncontrolled> {
     return Effect.gen({ self: this }, function* () {
-      const simple = yield* shrink(failing, (steps) => this.#attempt(steps, finding))
-      const steps = simple.log.slice(0, (simple.turns.at(-1) ?? -1) + 1)
+      const fewer = yield* this.#withFewer(failing, finding)
+      const simple = yield* shrink(fewer ?? failing, (steps) => this.#attempt(steps, finding))
+      const last = simple.turns.at(-1) ?? -1
+      // Who is next where one was forced off is a default too, and is told for its reader.
+      const steps = simple.log.slice(0, simple.log[last] === this.#words.id("-") ? last + 2 : last + 1)
       const schedule = this.#words.print(steps)
       const { finding: again, story } = yield* this.run(steps)
       if (again?.reason !== finding.reason) {
@@ -72,6 +76,39 @@ export class Replay {
       }
       return yield* Effect.fail(new ScheduleFailed({ ...again, schedule, story, schedules }))
     })
+  }
+
+  /** The first that fails in the same way with fewer interruptions or forced switches, where a short search finds one. */
+  #withFewer({ log }: Failing, finding: Finding): Effect.Effect<Failing | undefined> {
+    const words = log.map((id) => this.#words.word(id))
+    const used = words.filter((word) => word.startsWith("!")).length
+    const forced = words.filter((word) => word === "-" || word === "~").length
+    return Effect.gen({ self: this }, function* () {
+      for (let interruptions = 0; interruptions <= used; interruptions++) {
+        for (let preemptions = 0; preemptions <= Math.min(forced, mostForced); preemptions++) {
+          if (interruptions === used && preemptions === forced) return undefined
+          const found = yield* this.#within({ preemptions, interruptions }, finding)
+          if (found !== undefined) return found
+        }
+      }
+      return undefined
+    })
+  }
+
+  #within(
+    bounds: Pick<Limits, "preemptions" | "interruptions">,
+    { reason }: Finding,
+  ): Effect.Effect<Failing | undefined> {
+    const world = new World(this.#words, { ...this.#limits, ...bounds })
+    const search = new DepthFirst(this.#words, { prune: false })
+    const first = (): Failing | undefined => {
+      for (let run = 0; run < mostRuns; run++) {
+        if (play(this.#program, world, search, 0)?.reason === reason) return world.agenda
+        if (search.isDiverged || !search.next()) return undefined
+      }
+      return undefined
+    }
+    return Effect.map(guarded(first, world), (found) => found !== undefined && "log" in found ? found : undefined)
   }
 
   #attempt(steps: ReadonlyArray<number>, finding: Finding): Effect.Effect<Failing | undefined> {

@@ -110,7 +110,7 @@ const left = ({ allow }: AnyProgram, world: World): Finding | undefined => {
 
 /** How a run ended, for comparing it with another. */
 export const outcome = (world: World, finding: Finding | undefined): string => {
-  const exits = [...world.actors.all].map(({ fiber, word }) => `${word}=${brief(fiber.pollUnsafe())}`)
+  const exits = [...world.actors.all].map(({ fiber, word }) => `${world.words.word(word)}=${brief(fiber.pollUnsafe())}`)
   return `${finding?.reason} ${exits.sort().join()}`
 }
 

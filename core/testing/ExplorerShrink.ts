@@ -34,7 +34,7 @@ export const shrink = (
     return best
   })
 
-/** Turns count first, then how late the last of them is. */
+/** How often it left the defaults counts first, then how late it did last. */
 const weight = ({ turns }: Failing): number => turns.length * 1_000_000 + (turns.at(-1) ?? 0)
 
 /** All that comes after a turn left out, from the boldest on; then turns left out in groups and alone. */

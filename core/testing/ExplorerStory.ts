@@ -5,26 +5,21 @@ import * as Exit from "effect/Exit"
 import type { Actor } from "./ExplorerActors.ts"
 import type { Words } from "./Schedule.ts"
 
+interface Note {
+  /** The word of the log in whose step it was. */
+  readonly at: number
+  /** Whom it is about, as a word; undefined for what is nobody's. */
+  readonly who: number | undefined
+  readonly what: string
+}
+
 export class Story {
   readonly #words: Words
-  readonly #notes: Array<{ readonly at: number; readonly what: string }> = []
+  readonly #notes: Array<Note> = []
   readonly #told = new Set<Actor>()
 
   constructor(words: Words) {
     this.#words = words
-  }
-
-  /** Something happens in the step that was chosen by the word at `at`. */
-  tell(at: number, what: string): void {
-    this.#notes.push({ at, what })
-  }
-
-  met(at: number, actor: Actor, isNew: boolean): void {
-    this.tell(at, `${isNew ? "starts" : "wakes"} ${this.#words.word(actor.word)}`)
-  }
-
-  passed(at: number, nanos: number): void {
-    this.tell(at, `${Duration.format(Duration.nanos(BigInt(nanos)))} since the start`)
   }
 
   /** Those who have ended by now are not told of. */
@@ -32,15 +27,26 @@ export class Story {
     for (const actor of actors) if (actor.isDone) this.#told.add(actor)
   }
 
-  /** A step is over: who has ended in it, and what the fiber that made it does now. */
-  settled(at: number, actors: Iterable<Actor>, actor: Actor | undefined, isOff: boolean): void {
-    for (const each of actors) {
-      const exit = each.fiber.pollUnsafe()
-      if (exit === undefined || this.#told.has(each)) continue
-      this.#told.add(each)
-      this.tell(at, `${each === actor ? "" : `${this.#words.word(each.word)} `}${ending(exit)}`)
+  /** A fiber goes on in a step of another, or of nobody's. */
+  met(at: number, actor: Actor, isNew: boolean): void {
+    this.#notes.push({ at, who: undefined, what: `${isNew ? "starts" : "wakes"} ${this.#words.word(actor.word)}` })
+  }
+
+  passed(at: number, nanos: number): void {
+    const since = Duration.format(Duration.nanos(BigInt(nanos)))
+    this.#notes.push({ at, who: undefined, what: `${since} since the start` })
+  }
+
+  /** A step is over: who has ended in it, and what the fiber that made it does if it is off by that. */
+  settled(at: number, actors: Iterable<Actor>, off: Actor | undefined): void {
+    for (const actor of actors) {
+      const exit = actor.fiber.pollUnsafe()
+      if (exit === undefined || this.#told.has(actor)) continue
+      this.#told.add(actor)
+      this.#notes.push({ at, who: actor.word, what: ending(exit) })
     }
-    if (isOff && actor !== undefined && !actor.isDone) this.tell(at, actor.task === undefined ? "waits" : "steps aside")
+    if (off === undefined || off.isDone) return
+    this.#notes.push({ at, who: off.word, what: off.task === undefined ? "waits" : "steps aside" })
   }
 
   /** One line for each word of the schedule that is unlike the one before it. */
@@ -48,10 +54,16 @@ export class Story {
     const lines: Array<string> = []
     for (let from = 0, to = 0; from < log.length; from = to) {
       while (to < log.length && log[to] === log[from]) to++
-      const notes = this.#notes.filter(({ at }) => at >= from && at < to).map(({ what }) => what)
       const word = this.#words.word(log[from]!)
-      const head = word === "-" ? "-  forced off" : to - from > 1 ? `${word}*${to - from}` : word
-      lines.push(notes.length === 0 ? head : `${head}  ${notes.join(", ")}`)
+      const notes = this.#notes.filter(({ at }) => at >= from && at < to).map(({ what, who }) =>
+        who === undefined || word.replace(/^!|:.*/g, "") === this.#words.word(who)
+          ? what
+          : `${this.#words.word(who)} ${what}`
+      )
+      const head = to - from > 1 ? `${word}*${to - from}` : word
+      lines.push(
+        [head, ...word === "-" ? ["forced off"] : [], ...notes.length > 0 ? [notes.join(", ")] : []].join("  "),
+      )
     }
     return lines
   }

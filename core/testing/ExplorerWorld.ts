@@ -101,7 +101,8 @@ export class World implements Scheduler.Scheduler {
   launch(name: string, effect: Effect.Effect<unknown, unknown>): Actor {
     const actor = this.#fork(name, Effect.andThen(Effect.yieldNow, effect))
     // The first turn of its loop fetches the effect from behind the yield, and is no step of the program.
-    actor.resuming = actor.isOwn = actor.isFresh = true
+    actor.resuming = "atWork"
+    actor.isOwn = actor.isFresh = true
     actor.steps = 0
     actor.isAlike = this.#limits.alike.has(name)
     if (this.#limits.targets?.has(name) !== false) this.actors.mayBeInterrupted(actor)
@@ -174,8 +175,8 @@ export class World implements Scheduler.Scheduler {
     const actor = this.actors.of(fiber) ?? this.#meet(fiber)
     if (actor.task !== undefined) this.#disown(actor.task)
     const turn = this.#limits.isPlain === true ? "acts" : this.#forecast.of(fiber)
-    if (actor.resuming) {
-      actor.resuming = turn === "nothing"
+    if (actor.resuming !== undefined) {
+      if (actor.resuming === "there" || turn !== "nothing") actor.resuming = undefined
       return false
     }
     // Where others ran in this step they may have interrupted the fiber, and its next turn is another one.
@@ -226,7 +227,8 @@ export class World implements Scheduler.Scheduler {
 
   /** The fiber goes on by something else than this, which would run and do nothing. */
   #overtaken(task: Task, actor: Actor): void {
-    actor.forced = actor.resuming = false
+    actor.forced = false
+    actor.resuming = undefined
     // A guess may be wrong, and what is somebody else's must not be lost.
     if (task.sure) this.actors.remove(task)
     else this.#disown(task)
@@ -271,7 +273,8 @@ export class World implements Scheduler.Scheduler {
     }
     if (decision === "lost") this.cut = "lost"
     else if (decision !== "off") this.#chosen = decision
-    return actor.forced = actor.resuming = true
+    actor.resuming = "there"
+    return actor.forced = true
   }
 
   #next(isWanted: () => boolean): Act | undefined {
@@ -297,7 +300,7 @@ export class World implements Scheduler.Scheduler {
     if (!this.#isOpen) return
     this.#isOpen = false
     const { actors, story } = this
-    story?.settled(this.agenda.log.length - 1, actors.all, running ?? this.#outer, running === undefined)
+    story?.settled(this.agenda.log.length - 1, actors.all, running === undefined ? this.#outer : undefined)
     this.#chooser.stepped({
       cast: this.#cast,
       born: this.#born,

@@ -49,4 +49,4 @@ export const right = program((shared) =>
     })
   )
 )
-export const bounds = { interruptions: 1, interrupt: ["a"] }
+export const bounds = { preemptions: 1, interruptions: 1, interrupt: ["a"] }

@@ -1,0 +1,193 @@
+/**
+ * Every public verb of Admission and of the gates in a program of three fibers: who uses it, and who is in its way. What
+ * must hold at the end of each is that the books are settled.
+ */
+import { assert } from "vitest"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Scope from "effect/Scope"
+import * as Admission from "../../core/Admission.ts"
+import type { Options } from "../../core/AdmissionOptions.ts"
+import type { AdmissionSnapshot } from "../../core/AdmissionSnapshot.ts"
+import * as CircuitBreaker from "../../core/CircuitBreaker.ts"
+import * as Deadline from "../../core/Deadline.ts"
+import * as GateLine from "../../core/GateLine.ts"
+import * as ProviderGate from "../../core/ProviderGate.ts"
+import * as ProviderGates from "../../core/ProviderGates.ts"
+import type { AnyProgram } from "../../core/testing/ExplorerRun.ts"
+import type { Fibers, Program } from "../../core/testing/ExplorerProgram.ts"
+
+const program = <S, F extends Fibers>(program: Program<S, F>): AnyProgram => program as never
+
+/** The same for three who are alike. */
+const three = (fiber: (name: string) => Effect.Effect<unknown, unknown>): Fibers => ({
+  a: fiber("a"),
+  b: fiber("b"),
+  c: fiber("c"),
+})
+const alike = ["a", "b", "c"]
+
+interface Hall {
+  readonly admission: Admission.Admission
+  /** Where permits are entered into that are not given back before. */
+  readonly scope: Scope.Scope
+}
+
+/** The books are settled, in the fewest operations that show it, since they are looked at a hundred thousand times. */
+const settled = (admission: Admission.Admission): Effect.Effect<void, AdmissionSnapshot> =>
+  Effect.flatMap(admission.snapshot, (s) => {
+    const left = s.running + s.permits + s.waiting + s.withheld + s.debt + s.setAside + s.tenants + s.pairs
+    return left === 0 && s.free === s.limits.maxRunning && s.granted === s.released ? Effect.void : Effect.fail(s)
+  })
+
+const hall = (options: Options, fibers: (hall: Hall) => Fibers, alike: ReadonlyArray<string> = []): AnyProgram =>
+  program({
+    setup: Effect.all({ admission: Admission.make(options), scope: Scope.make() }),
+    fibers,
+    check: ({ admission, scope }) => Effect.andThen(Scope.close(scope, Exit.void), settled(admission)),
+    alike,
+  })
+
+/** Holds what it was given while others come, and then ends it. */
+const then = <A, E>(end: (held: A) => Effect.Effect<void, E>) => (held: A): Effect.Effect<void, E> =>
+  Effect.andThen(Effect.yieldNow, end(held))
+
+const running = ({ admission }: Hall, tenant: string, cost = 1) => admission.run({ tenant, cost })(Effect.yieldNow)
+const one: Options = { maxRunning: 1 }
+
+interface Gateway {
+  readonly gate: ProviderGate.ProviderGate
+  readonly line: GateLine.GateLine
+  readonly scope: Scope.Scope
+}
+
+const gateway = (fibers: (gateway: Gateway) => Fibers, alike: ReadonlyArray<string> = []): AnyProgram =>
+  program({
+    setup: Effect.gen(function* () {
+      const gate = yield* ProviderGate.make({ concurrency: 1, reservedControl: 0, failureThreshold: 1 })
+      return { gate, line: yield* GateLine.make(gate), scope: yield* Scope.make() }
+    }),
+    fibers,
+    check: ({ gate, line, scope }) =>
+      Effect.zipWith(
+        Effect.andThen(Scope.close(scope, Exit.void), gate.snapshot),
+        line.waiting,
+        (s, waiting) =>
+          assert.isTrue(
+            s.held + s.tenantsActive + waiting === 0 && s.circuit.state !== "half-open" &&
+              s.granted === s.successes + s.failures + s.neutral + s.stale,
+          ),
+      ),
+    alike,
+  })
+
+/** A circuit that is open for one second when it begins; one fiber is there to let that second pass. */
+const breaker = (fiber: (breaker: CircuitBreaker.CircuitBreaker) => Effect.Effect<unknown, unknown>): AnyProgram =>
+  program({
+    setup: Effect.tap(
+      CircuitBreaker.make({ failureThreshold: 1, recoveryAfter: "1 second" }),
+      (breaker) => Effect.exit(breaker.run(Effect.fail("down"))),
+    ),
+    fibers: (breaker: CircuitBreaker.CircuitBreaker) => ({
+      a: fiber(breaker),
+      b: fiber(breaker),
+      c: Effect.sleep("1 second"),
+    }),
+    check: (breaker) =>
+      Effect.map(breaker.snapshot, ({ state }) => assert.notStrictEqual(state, "half-open", "a probe is left")),
+    alike: ["a", "b"],
+  })
+
+/** Admission's verbs. */
+export const admission: Readonly<Record<string, AnyProgram>> = {
+  run: hall(one, (it) => three((name) => running(it, name)), alike),
+  "enter, release": hall(
+    one,
+    ({ admission, scope }) =>
+      three((tenant) => Scope.provide(Effect.flatMap(admission.enter({ tenant }), then(admission.release)), scope)),
+    alike,
+  ),
+  tryEnter: hall(
+    one,
+    ({ admission, scope }) =>
+      three((tenant) => Scope.provide(Effect.flatMap(admission.tryEnter({ tenant }), then(admission.release)), scope)),
+    alike,
+  ),
+  lower: hall({ maxRunning: 3 }, (it) => ({
+    a: running(it, "a"),
+    b: running(it, "b", 3),
+    c: it.admission.lower({ maxRunning: 2 }),
+  })),
+  withhold: hall(one, (it) => ({
+    a: running(it, "a"),
+    b: Scope.provide(it.admission.withhold(1), it.scope),
+    c: Effect.scoped(it.admission.withhold(1)),
+  })),
+  drain: hall(one, (it) => ({
+    a: running(it, "a"),
+    b: running(it, "b"),
+    c: Effect.flatMap(Deadline.after("10 seconds"), it.admission.drain),
+  }), ["a", "b"]),
+  "snapshot, holders": hall(one, (it) => ({
+    a: running(it, "a"),
+    b: running(it, "b"),
+    // Each is a moment of its own; what they say of theirs adds up.
+    c: Effect.zipWith(it.admission.snapshot, it.admission.holders, (snapshot, holders) =>
+      assert.isTrue(
+        snapshot.running + snapshot.free === 1 && snapshot.permits === snapshot.running &&
+          holders.filter(({ state }) => state === "held").length <= 1,
+      )),
+  }), ["a", "b"]),
+}
+
+/** The verbs of a gate, of the line in front of one, of a set of them, and of a circuit breaker. */
+export const gates: Readonly<Record<string, AnyProgram>> = {
+  "gate: tryEnter, settle": gateway(
+    ({ gate, scope }) =>
+      three((tenant) =>
+        Scope.provide(
+          Effect.flatMap(gate.tryEnter({ tenant }), then((permit) => gate.settle(permit, "failure"))),
+          scope,
+        )
+      ),
+    alike,
+  ),
+  "gate: run, peek": gateway(({ gate }) => ({
+    a: gate.run({ tenant: "a" }, Effect.yieldNow),
+    b: gate.run({ tenant: "b" }, Effect.yieldNow),
+    c: gate.peek({ tenant: "c" }),
+  }), ["a", "b"]),
+  "gate: lower, snapshot": gateway(({ gate }) => ({
+    a: gate.run({ tenant: "a" }, Effect.fail("down")),
+    b: Effect.map(gate.snapshot, (s) => assert.isTrue(s.held <= 1 && s.held <= s.granted)),
+    c: gate.lower({ failureThreshold: 1 }),
+  })),
+  "line: enter, waiting": gateway(
+    ({ gate, line, scope }) =>
+      three((tenant) =>
+        Scope.provide(Effect.flatMap(line.enter({ tenant }), then((permit) => gate.settle(permit, "success"))), scope)
+      ),
+    alike,
+  ),
+  "gates: get, snapshotAll": program({
+    setup: ProviderGates.make({ maxGates: 1 }),
+    fibers: (gates) => ({ a: gates.get("x"), b: gates.get("y"), c: gates.snapshotAll }),
+    check: (gates) => Effect.map(gates.snapshotAll, (all) => assert.isAtMost(all.size, 1)),
+  }),
+  "breaker: tryEnter, settle": breaker((breaker) =>
+    Effect.scoped(Effect.flatMap(breaker.tryEnter, then((pass) => breaker.settle(pass, "failure"))))
+  ),
+  "breaker: run, peek, snapshot": breaker((breaker) =>
+    Effect.andThen(breaker.run(Effect.yieldNow), Effect.andThen(breaker.peek, breaker.snapshot))
+  ),
+}
+
+/** More of everything at once than can be tried in every order. */
+export const crowd: AnyProgram = hall({ maxRunning: 2, maxQueued: 2 }, (it) => ({
+  a: running(it, "a"),
+  b: running(it, "b", 2),
+  c: Scope.provide(Effect.flatMap(it.admission.enter({ tenant: "c" }), it.admission.release), it.scope),
+  d: Scope.provide(it.admission.tryEnter({ tenant: "d" }), it.scope),
+  e: Effect.scoped(it.admission.withhold(1)),
+  f: Effect.andThen(it.admission.lower({ maxRunning: 2 }), running(it, "f")),
+}))

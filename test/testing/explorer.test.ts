@@ -1,0 +1,400 @@
+/** What the explorer says: of what is wrong, of what it cannot know, and of what it was asked wrongly. */
+import { describe, expect } from "vitest"
+import { it } from "@effect/vitest"
+import * as Clock from "effect/Clock"
+import * as Deferred from "effect/Deferred"
+import * as Effect from "effect/Effect"
+import * as Fiber from "effect/Fiber"
+import * as Random from "effect/Random"
+import * as Explorer from "../../core/testing/Explorer.ts"
+import type { Bounds } from "../../core/testing/ExplorerBounds.ts"
+import { InvalidSchedule, ScheduleFailed, Uncontrolled } from "../../core/testing/ExplorerFailure.ts"
+import type { Allowed, Program } from "../../core/testing/ExplorerProgram.ts"
+
+type Fibers = Readonly<Record<string, Effect.Effect<unknown, unknown>>>
+
+/** A program that shares nothing. */
+const of = (fibers: Fibers, allow: ReadonlyArray<Allowed> = []) => ({ setup: Effect.void, fibers: () => fibers, allow })
+
+/** Why the first schedule that fails does, and of whom it tells. */
+const failure = <S, F extends Fibers>(program: Program<S, F>, bounds: Bounds = {}) =>
+  Effect.map(Effect.flip(Explorer.explore(program, bounds)), (failed) => {
+    if (!(failed instanceof ScheduleFailed)) throw failed
+    return failed
+  })
+
+const about = <S, F extends Fibers>(program: Program<S, F>, bounds: Bounds = {}) =>
+  Effect.map(
+    failure(program, bounds),
+    ({ cause, fibers, reason }) => [reason, ...fibers, ...cause === undefined ? [] : [cause]],
+  )
+
+const lost = {
+  setup: Effect.sync(() => ({ n: 0 })),
+  fibers: (counter: { n: number }) => {
+    const add = Effect.flatMap(Effect.sync(() => counter.n), (n) =>
+      Effect.sync(() => {
+        counter.n = n + 1
+      }))
+    return { a: add, b: add }
+  },
+  check: (counter: { n: number }) => counter.n === 2 ? undefined : Effect.fail(`${counter.n} of 2`),
+}
+
+describe("a schedule fails", () => {
+  it.effect("where a fiber waits for what nobody brings", () =>
+    Effect.gen(function* () {
+      const gate = Deferred.makeUnsafe<void>()
+      expect(yield* about(of({ a: Deferred.await(gate), b: Effect.void }))).toEqual(["stuck", "a"])
+      const failed = yield* failure(of({ a: Effect.never }))
+      expect(failed.message).toContain("these wait for what nothing in the program will bring")
+    }))
+
+  it.effect("where two fibers wait for each other, in the one order in which they do", () =>
+    Effect.gen(function* () {
+      const locks = { setup: Effect.sync(() => ({ x: false, y: false })) }
+      const lock = (locks: { x: boolean; y: boolean }, name: "x" | "y"): Effect.Effect<void> =>
+        Effect.suspend(() => {
+          if (locks[name]) return Effect.never
+          locks[name] = true
+          return Effect.void
+        })
+      const both = (locks: { x: boolean; y: boolean }, one: "x" | "y", two: "x" | "y") =>
+        Effect.andThen(lock(locks, one), lock(locks, two)).pipe(
+          Effect.andThen(Effect.sync(() => void (locks.x = locks.y = false))),
+        )
+      const failed = yield* failure({
+        ...locks,
+        fibers: (state: { x: boolean; y: boolean }) => ({ a: both(state, "x", "y"), b: both(state, "y", "x") }),
+      })
+      expect([failed.reason, failed.fibers, failed.schedule]).toEqual(["stuck", ["a", "b"], "a - b"])
+      expect(failed.story).toEqual(["a", "-  forced off", "b*4  waits", "a*3  waits"])
+    }))
+
+  it.effect("where a fiber dies, whatever the check says", () =>
+    Effect.gen(function* () {
+      const dying = { ...of({ a: Effect.void, b: Effect.die("oh") }), check: () => {} }
+      expect(yield* about(dying)).toEqual(["defect", "b", "oh"])
+      expect(yield* Explorer.explore({ ...dying, allow: ["defects"] })).toMatchObject({
+        schedules: 2,
+        exhaustive: true,
+      })
+    }))
+
+  it.effect("where a fiber fails and no check says that it may", () =>
+    Effect.gen(function* () {
+      const failing = of({ a: Effect.fail("no") })
+      expect(yield* about(failing)).toEqual(["failure", "a", "no"])
+      expect((yield* Explorer.explore({ ...failing, check: () => {} })).schedules).toBe(1)
+    }))
+
+  it.effect("where the check fails, dies or throws", () =>
+    Effect.gen(function* () {
+      const thrown = new Error("thrown")
+      const checks = [() => Effect.fail("failed"), () => Effect.die("died"), () => {
+        throw thrown
+      }]
+      const causes: Array<unknown> = []
+      for (const check of checks) causes.push((yield* about({ ...of({ a: Effect.void }), check }))[1])
+      expect(causes).toEqual(["failed", "died", thrown])
+    }))
+
+  it.effect("where the setup fails or waits, and where the end of its scope dies", () =>
+    Effect.gen(function* () {
+      const fibers = () => ({ a: Effect.void })
+      expect(yield* about({ setup: Effect.fail("closed"), fibers })).toEqual(["setup", "closed"])
+      expect(yield* about({ setup: Effect.never, fibers })).toEqual(["setup"])
+      const setup = Effect.addFinalizer(() => Effect.die("jammed"))
+      expect(yield* about({ setup, fibers })).toEqual(["cleanup", "jammed"])
+    }))
+
+  it.effect("where it does not end", () =>
+    Effect.gen(function* () {
+      const forever = of({ a: Effect.forever(Effect.yieldNow), b: Effect.void })
+      expect(yield* about(forever, { maxSteps: 50 })).toEqual(["endless", "a"])
+      expect(yield* about(of({ a: Effect.forever(Effect.void) }), { maxSteps: 50 })).toEqual(["endless", "a"])
+      expect((yield* about({ setup: Effect.forever(Effect.yieldNow), fibers: () => ({}) }))[0]).toBe("setup")
+    }))
+
+  it.effect("where a fiber is left, unless it may be", () =>
+    Effect.gen(function* () {
+      const leaving = { a: Effect.asVoid(Effect.forkDetach(Effect.never)) }
+      expect(yield* about(of(leaving))).toEqual(["fibers", "a.1"])
+      expect((yield* Explorer.explore(of(leaving, ["fibers"]))).exhaustive).toBe(true)
+      // One that is ready is run first; one in the setup's scope ends with it.
+      expect((yield* Explorer.explore(of({ a: Effect.forkDetach(Effect.yieldNow) }))).exhaustive).toBe(true)
+      const scoped = { setup: Effect.forkScoped(Effect.never), fibers: () => ({ a: Effect.void }) }
+      expect((yield* Explorer.explore(scoped)).exhaustive).toBe(true)
+    }))
+
+  it.effect("where a timer is left, unless it may be", () =>
+    Effect.gen(function* () {
+      const leaving = { a: Effect.asVoid(Effect.forkDetach(Effect.sleep("1 hour"))) }
+      expect(yield* about(of(leaving))).toEqual(["fibers", "a.1"])
+      expect(yield* about(of(leaving, ["fibers"]))).toEqual(["timers", "a.1"])
+      expect((yield* Explorer.explore(of(leaving, ["fibers", "timers"]))).exhaustive).toBe(true)
+    }))
+
+  it.effect("where an observer throws, and says so", () =>
+    Effect.gen(function* () {
+      const watched = Effect.withFiber((fiber) => {
+        fiber.addObserver(() => {
+          throw new Error("observed")
+        })
+        return Effect.void
+      })
+      expect(String((yield* about(of({ a: watched })))[1])).toBe("Error: observed")
+    }))
+})
+
+describe("what it tells of a failure", () => {
+  it.effect("has the reason, the cause, the schedule and the story in its message", () =>
+    Effect.gen(function* () {
+      const failed = yield* failure(lost)
+      expect(failed.message).toBe(
+        `the check failed, in schedule ${failed.schedules}\n1 of 2\nschedule: "a - b"\n` +
+          "  a\n  -  forced off\n  b*2  ends\n  a  ends",
+      )
+      expect([failed._tag, failed.name, failed instanceof Error]).toEqual(["ScheduleFailed", "ScheduleFailed", true])
+      expect(JSON.parse(JSON.stringify(failed))).toMatchObject({ reason: "check", schedule: "a - b", cause: "1 of 2" })
+    }))
+
+  it.effect("says who woke, started, waited, slept, was interrupted and failed", () =>
+    Effect.gen(function* () {
+      const program = {
+        setup: Deferred.make<void>(),
+        fibers: (gate: Deferred.Deferred<void>) => ({
+          a: Effect.andThen(Deferred.await(gate), Effect.fail("late")),
+          b: Effect.andThen(Effect.sleep("2 seconds"), Deferred.succeed(gate, undefined)),
+          c: Effect.never,
+        }),
+        check: () => Effect.fail("told"),
+      }
+      const failed = yield* Effect.flip(Explorer.replay(program, "a b*2 c !c ~ b*2"))
+      expect((failed as ScheduleFailed).story).toEqual([
+        "a  waits",
+        "b*2  waits",
+        "c  waits",
+        "!c  ends interrupted",
+        "~  2s since the start",
+        "b*2  wakes a",
+        "a  fails with late, b ends",
+      ])
+    }))
+
+  it.effect("is the simplest that was found, however long the first was", () =>
+    Effect.gen(function* () {
+      const drawn = yield* Effect.flip(Explorer.sample(lost, { seed: 3, schedules: 100 }))
+      expect((drawn as ScheduleFailed).schedule).toMatch(/^(a - b|b - a)$/)
+      const busy = {
+        ...lost,
+        fibers: (counter: { n: number }) => {
+          const pauses = Effect.repeat(Effect.yieldNow, { times: 6 })
+          const { a, b } = lost.fibers(counter)
+          return { a: Effect.andThen(pauses, a), b: Effect.andThen(pauses, b), c: pauses }
+        },
+      }
+      const long = yield* Effect.flip(Explorer.sample(busy, { seed: 11, schedules: 2_000 }))
+      expect((long as ScheduleFailed).schedule.split(" ").filter((word) => word === "-").length).toBeLessThanOrEqual(1)
+    }))
+})
+
+describe("what it cannot know is no result", () => {
+  it.effect("where a run is no repetition of the last", () =>
+    Effect.gen(function* () {
+      let runs = 0
+      const kept = of({ a: Effect.suspend(() => runs++ % 3 === 2 ? Effect.void : Effect.yieldNow), b: Effect.yieldNow })
+      const failed = yield* Effect.flip(Explorer.explore(kept))
+      expect(failed).toBeInstanceOf(Uncontrolled)
+      expect([(failed as Uncontrolled).reason, failed.message.includes("make all its state in setup")]).toEqual(
+        ["diverged", true],
+      )
+    }))
+
+  it.live("where a promise or a timer of the host wakes a fiber", () =>
+    Effect.gen(function* () {
+      for (const wait of [Effect.promise(() => Promise.resolve()), Clock.Clock.defaultValue().sleep(1 as never)]) {
+        const outside = Effect.provideService(wait, Clock.Clock, Clock.Clock.defaultValue())
+        const failed = yield* Effect.flip(Explorer.explore(of({ a: Effect.void, b: outside })))
+        expect(failed).toBeInstanceOf(Uncontrolled)
+        expect([(failed as Uncontrolled).reason, (failed as Uncontrolled).fiber]).toEqual(["woken", "b"])
+      }
+    }))
+
+  it.effect("where what is shared was not told, and that shows", () =>
+    Effect.gen(function* () {
+      const hidden = { ...lost, check: () => {}, shared: () => "nothing" }
+      const told = {
+        ...hidden,
+        fibers: (counter: { n: number }) => {
+          const { a, b } = lost.fibers(counter)
+          const last = Effect.sync(() => counter.n)
+          return { a: Effect.andThen(a, last), b: Effect.andThen(b, last) }
+        },
+      }
+      const failed = yield* Effect.flip(Explorer.explore(told, { preemptions: Infinity }))
+      expect((failed as Uncontrolled).reason).toBe("unshared")
+      expect((yield* Explorer.explore({ ...told, shared: (n: object) => n }, { preemptions: Infinity })).cutBy).toEqual(
+        [],
+      )
+    }))
+})
+
+describe("what is the same in every run", () => {
+  it.effect("is the time, which goes on only to the next timer, and never back", () =>
+    Effect.gen(function* () {
+      const times: Array<readonly [bigint, number]> = []
+      const now = Clock.clockWith((clock) =>
+        Effect.sync(() => void times.push([clock.monotonicTimeNanosUnsafe(), clock.currentTimeMillisUnsafe()]))
+      )
+      const sleep = Effect.andThen(now, Effect.andThen(Effect.sleep("3 seconds"), now))
+      yield* Explorer.replay(of({ a: sleep }), "")
+      const [[before, millis], [after, later]] = times as never as [[bigint, number], [bigint, number]]
+      expect([after - before, later - millis]).toEqual([3_000_000_000n, 3_000])
+      times.length = 0
+      yield* Explorer.explore(of({ a: sleep, b: Effect.andThen(Effect.sleep("1 second"), now) }))
+      expect(new Set(times.map(([nanos]) => Number(nanos - before) / 1e9))).toEqual(new Set([0, 1, 3, 4]))
+    }))
+
+  it.effect("is chance, drawn anew from the same seed", () =>
+    Effect.gen(function* () {
+      const drawn: Array<number> = []
+      const draw = Effect.map(Random.next, (n) => void drawn.push(n))
+      yield* Explorer.explore(of({ a: draw, b: draw }))
+      const runs = Array.from({ length: drawn.length / 2 }, (_, run) => drawn.slice(2 * run, 2 * run + 2).sort().join())
+      expect([runs.length, new Set(runs).size]).toEqual([6, 1])
+      expect(drawn[0]).not.toBe(drawn[1])
+      expect(yield* Explorer.replay(of({ a: Random.nextInt, b: Random.nextIntBetween(1, 6) }), "b*2 a")).toHaveLength(2)
+    }))
+
+  it.effect("is a sample of the same seed, and not one of another", () =>
+    Effect.gen(function* () {
+      const draw = (seed: number) => {
+        const orders: Array<string> = []
+        const step = (name: string) => Effect.sync(() => void orders.push(name))
+        const fiber = (name: string) => Effect.andThen(step(name), Effect.andThen(step(name), step(name)))
+        const program = of({ a: fiber("a"), b: fiber("b"), c: fiber("c") })
+        return Effect.map(
+          Explorer.sample(program, { seed, schedules: 50 }),
+          (explored) => ({ orders: orders.join(""), explored }),
+        )
+      }
+      const [one, same, other] = [yield* draw(5), yield* draw(5), yield* draw(6)]
+      expect(one.orders).toBe(same.orders)
+      expect(one.orders).not.toBe(other.orders)
+      expect(one.explored).toMatchObject({ schedules: 50, repeats: 0, exhaustive: false, cutBy: ["maxSchedules"] })
+    }))
+})
+
+describe("an outside event", () => {
+  it.effect("happens at any time, with any of its outcomes, or not any more", () =>
+    Effect.gen(function* () {
+      const ends = new Set<string>()
+      const dial = Explorer.event("dial", Effect.succeed("up"), Effect.fail("down"))
+      const program = {
+        ...of({ a: Effect.timeoutOption(dial, "1 second"), b: Effect.sleep("1 second") }),
+        check: (_: void, exits: Readonly<Record<string, unknown>>) => void ends.add(JSON.stringify(exits)),
+      }
+      yield* Explorer.explore(program, { preemptions: 1 })
+      expect([...ends].map((end) => /up|down|None/.exec(end)?.[0]).sort()).toEqual(["None", "down", "up"])
+      expect(yield* Explorer.replay(of({ a: Effect.exit(dial) }), "a*3 a:dial/1")).toEqual([
+        "a*3  waits",
+        "a:dial/1",
+        "a  ends",
+      ])
+      const gone = of({ a: Effect.andThen(Effect.flatMap(Effect.forkChild(dial), Fiber.interrupt), Effect.void) })
+      expect((yield* Explorer.explore(gone)).exhaustive).toBe(true)
+    }))
+
+  it.effect("happens in an explored program only, and has a name", () =>
+    Effect.gen(function* () {
+      expect(String(yield* Effect.catchDefect(Explorer.event("dial", Effect.void), Effect.succeed))).toContain(
+        'the event "dial" happens in an explored program only',
+      )
+      expect((yield* about(of({ a: Explorer.event("a b", Effect.void) })))[0]).toBe("defect")
+    }))
+})
+
+describe("a schedule that cannot be followed", () => {
+  const program = of({ a: Effect.yieldNow, b: Effect.void })
+  const refused = (text: string) =>
+    Effect.map(Effect.flip(Explorer.replay(program, text)), (failed) => {
+      if (!(failed instanceof InvalidSchedule)) throw failed
+      return [failed.word, failed.at, ...failed.possible]
+    })
+
+  it.effect.each(
+    [
+      ["a *2", ["*2", 1]],
+      ["a*0", ["a*0", 0]],
+      ["a*200000", ["a*200000", 0]],
+      ["!", ["!", 0]],
+      ["b c", ["c", 1, "a"]],
+      ["a:dial", ["a:dial", 0, "a", "b", "!a", "!b"]],
+      ["a b a a", ["a", 3]],
+      ["a !a !a", ["!a", 2, "b"]],
+    ] as const,
+  )("%s", ([text, expected]) =>
+    Effect.gen(function* () {
+      expect(yield* refused(text)).toEqual(expected)
+    }))
+
+  it.effect("is told with its word, and with what was possible", () =>
+    Effect.gen(function* () {
+      expect((yield* Effect.flip(Explorer.replay(program, "b c"))).message).toBe(
+        'step 2 of the schedule is "c"; possible: a',
+      )
+      expect((yield* Effect.flip(Explorer.replay(program, "?"))).message).toBe(
+        'step 1 of the schedule is "?", which is no step',
+      )
+    }))
+})
+
+describe("what it is asked is checked at the door", () => {
+  it.effect.each(
+    [
+      [{ preemptions: -1 }, "preemptions"],
+      [{ preemptions: 1.5 }, "preemptions"],
+      [{ interruptions: 101 }, "interruptions"],
+      [{ maxSteps: 0 }, "maxSteps"],
+      [{ maxSchedules: 0 }, "maxSchedules"],
+      [{ premptions: 1 } as object, "premptions"],
+    ] as const,
+  )("%j", ([bounds, limit]) =>
+    Effect.gen(function* () {
+      expect(yield* Effect.flip(Explorer.explore(lost, bounds))).toMatchObject({ _tag: "InvalidLimits", limit })
+    }))
+
+  it.effect("a sample has a seed", () =>
+    Effect.gen(function* () {
+      for (const sampling of [{}, { seed: 0.5 }, { seed: 1, maxSchedules: 3 }]) {
+        expect((yield* Effect.flip(Explorer.sample(lost, sampling as never)))._tag).toBe("InvalidLimits")
+      }
+    }))
+
+  it.effect.each(
+    [["1a", "fibers"], ["a b", "fibers"], ["", "fibers"], ["setup", "fibers"], ["a.1", "fibers"]] as const,
+  )(
+    "a fiber is not called %j",
+    ([name, field]) =>
+      Effect.gen(function* () {
+        expect(yield* Effect.flip(Explorer.explore(of({ [name]: Effect.void })))).toMatchObject({
+          _tag: "InvalidRequest",
+          field,
+        })
+      }),
+  )
+
+  it.effect("nobody is interrupted or alike who is not there", () =>
+    Effect.gen(function* () {
+      const unknown = yield* Effect.flip(Explorer.explore(lost, { interruptions: 1, interrupt: ["z"] }))
+      expect(unknown).toMatchObject({ _tag: "InvalidRequest", rule: "one of a, b", value: "z" })
+      expect((yield* Effect.flip(Explorer.explore({ ...lost, alike: ["z"] } as never)))._tag).toBe("InvalidRequest")
+    }))
+
+  it.effect("a search that is cut says so", () =>
+    Effect.gen(function* () {
+      const cut = yield* Explorer.explore({ ...lost, check: () => {} }, { preemptions: Infinity, maxSchedules: 3 })
+      expect(cut).toMatchObject({ schedules: 3, exhaustive: false, cutBy: ["maxSchedules"] })
+    }))
+})
