@@ -64,7 +64,7 @@ export class Actor {
 export class Actors {
   readonly ready: Array<Task> = []
   readonly #words: Words
-  readonly #all = new Map<AnyFiber, Actor>()
+  #all = new Map<AnyFiber, Actor>()
   #orphans = 0
   #last: Actor | undefined = undefined
 
@@ -73,7 +73,8 @@ export class Actors {
   }
 
   reset(): void {
-    this.#all.clear()
+    // A map that is cleared keeps its old table linked to the new one, and with it every run that was promoted on the heap.
+    this.#all = new Map()
     this.ready.length = 0
     this.#orphans = 0
     this.#last = undefined

@@ -53,7 +53,7 @@ export class Agenda {
   /** Who was forced off just now: somebody else is next. */
   #barred: Actor | undefined = undefined
 
-  readonly happenings: Set<Happening> = new Set<Happening>()
+  happenings: Set<Happening> = new Set<Happening>()
   /** The words of this run, and at which of them something else than the default was chosen. */
   log: Array<number> = []
   turns: Array<number> = []
@@ -75,7 +75,7 @@ export class Agenda {
     this.#interruptions = this.#limits.interruptions
     this.#current = this.#barred = undefined
     this.#hasBegun = false
-    this.happenings.clear()
+    this.happenings = new Set()
     this.log = []
     this.turns = []
     this.isLost = false

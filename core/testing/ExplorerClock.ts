@@ -21,7 +21,7 @@ const startNanos = 1_000_000_000_000
 
 export class ExplorerClock implements Clock.Clock {
   #nanos = startNanos
-  readonly #sleepers = new Set<Sleeper>()
+  #sleepers = new Set<Sleeper>()
   get sleeping(): number {
     return this.#sleepers.size
   }
@@ -32,7 +32,7 @@ export class ExplorerClock implements Clock.Clock {
 
   reset(): void {
     this.#nanos = startNanos
-    this.#sleepers.clear()
+    this.#sleepers = new Set()
   }
 
   /** Moves on to the next instant, and hands over those who are due then, in the order in which they went to sleep. */

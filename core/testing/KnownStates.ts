@@ -53,9 +53,9 @@ interface Past {
 export class KnownStates {
   #scene!: Scene
   /** By the word of a fiber, and of what will start one or wake some. */
-  readonly #histories = new Map<number, number>()
+  #histories = new Map<number, number>()
   /** The last step in which each of them ran, or was made. */
-  readonly #lastRun = new Map<number, number>()
+  #lastRun = new Map<number, number>()
   /** All that is in sight, or may be in the hands of somebody. */
   #things: ReadonlyMap<Thing, Known> = new Map()
   /** What is shared, with the time, as the number of its text. */
@@ -68,8 +68,8 @@ export class KnownStates {
   /** A run begins. */
   begin(scene: Scene): void {
     this.#scene = scene
-    this.#histories.clear()
-    this.#lastRun.clear()
+    this.#histories = new Map()
+    this.#lastRun = new Map()
     this.#things = new Map()
     this.#steps = 0
     // Whatever is there when it begins may be in the hands of all.
