@@ -12,6 +12,7 @@ import type { AdmissionSnapshot } from "../../core/AdmissionSnapshot.ts"
 import * as CircuitBreaker from "../../core/CircuitBreaker.ts"
 import * as Deadline from "../../core/Deadline.ts"
 import * as GateLine from "../../core/GateLine.ts"
+import type { Permit } from "../../core/Permit.ts"
 import * as ProviderGate from "../../core/ProviderGate.ts"
 import * as ProviderGates from "../../core/ProviderGates.ts"
 import type { AnyProgram } from "../../core/testing/ExplorerRun.ts"
@@ -19,18 +20,12 @@ import type { Fibers, Program } from "../../core/testing/ExplorerProgram.ts"
 
 const program = <S, F extends Fibers>(program: Program<S, F>): AnyProgram => program as never
 
-/** The same for three who are alike. */
-const three = (fiber: (name: string) => Effect.Effect<unknown, unknown>): Fibers => ({
-  a: fiber("a"),
-  b: fiber("b"),
-  c: fiber("c"),
-})
-const alike = ["a", "b", "c"]
-
 interface Hall {
   readonly admission: Admission.Admission
   /** Where permits are entered into that are not given back before. */
   readonly scope: Scope.Scope
+  /** What somebody was let in with before the fibers begin, where that is so. */
+  readonly first: Permit | undefined
 }
 
 /** The books are settled, in the fewest operations that show it, since they are looked at a hundred thousand times. */
@@ -40,9 +35,24 @@ const settled = (admission: Admission.Admission): Effect.Effect<void, AdmissionS
     return left === 0 && s.free === s.limits.maxRunning && s.granted === s.released ? Effect.void : Effect.fail(s)
   })
 
-const hall = (options: Options, fibers: (hall: Hall) => Fibers, alike: ReadonlyArray<string> = []): AnyProgram =>
+interface Shape {
+  /** Somebody is inside when the fibers begin. */
+  readonly taken?: boolean
+  readonly alike?: ReadonlyArray<string>
+}
+
+const hall = (
+  options: Options,
+  fibers: (hall: Hall) => Fibers,
+  { alike = [], taken = false }: Shape = {},
+): AnyProgram =>
   program({
-    setup: Effect.all({ admission: Admission.make(options), scope: Scope.make() }),
+    setup: Effect.gen(function* () {
+      const admission = yield* Admission.make(options)
+      const scope = yield* Scope.make()
+      const first = taken ? yield* Scope.provide(admission.enter({ tenant: "first" }), scope) : undefined
+      return { admission, scope, first }
+    }),
     fibers,
     check: ({ admission, scope }) => Effect.andThen(Scope.close(scope, Exit.void), settled(admission)),
     alike,
@@ -59,13 +69,16 @@ interface Gateway {
   readonly gate: ProviderGate.ProviderGate
   readonly line: GateLine.GateLine
   readonly scope: Scope.Scope
+  readonly first: ProviderGate.GatePermit | undefined
 }
 
-const gateway = (fibers: (gateway: Gateway) => Fibers, alike: ReadonlyArray<string> = []): AnyProgram =>
+const gateway = (fibers: (gateway: Gateway) => Fibers, { alike = [], taken = false }: Shape = {}): AnyProgram =>
   program({
     setup: Effect.gen(function* () {
       const gate = yield* ProviderGate.make({ concurrency: 1, reservedControl: 0, failureThreshold: 1 })
-      return { gate, line: yield* GateLine.make(gate), scope: yield* Scope.make() }
+      const scope = yield* Scope.make()
+      const first = taken ? yield* Scope.provide(gate.tryEnter({ tenant: "first" }), scope) : undefined
+      return { gate, line: yield* GateLine.make(gate), scope, first }
     }),
     fibers,
     check: ({ gate, line, scope }) =>
@@ -100,80 +113,76 @@ const breaker = (fiber: (breaker: CircuitBreaker.CircuitBreaker) => Effect.Effec
 
 /** Admission's verbs. */
 export const admission: Readonly<Record<string, AnyProgram>> = {
-  run: hall(one, (it) => three((name) => running(it, name)), alike),
-  "enter, release": hall(
-    one,
-    ({ admission, scope }) =>
-      three((tenant) => Scope.provide(Effect.flatMap(admission.enter({ tenant }), then(admission.release)), scope)),
-    alike,
-  ),
-  tryEnter: hall(
-    one,
-    ({ admission, scope }) =>
-      three((tenant) => Scope.provide(Effect.flatMap(admission.tryEnter({ tenant }), then(admission.release)), scope)),
-    alike,
-  ),
-  lower: hall({ maxRunning: 3 }, (it) => ({
+  run: hall(one, (it) => ({ a: running(it, "a"), b: running(it, "b"), c: running(it, "c") }), {
+    alike: ["a", "b", "c"],
+  }),
+  // Somebody is inside, so that both have to wait without being forced to.
+  "enter, release": hall(one, ({ admission, first, scope }) => {
+    const enter = (tenant: string) =>
+      Scope.provide(Effect.flatMap(admission.enter({ tenant }), admission.release), scope)
+    return { a: admission.release(first!), b: enter("b"), c: enter("c") }
+  }, { taken: true, alike: ["b", "c"] }),
+  tryEnter: hall(one, ({ admission, scope }) => {
+    const enter = (tenant: string) =>
+      Scope.provide(Effect.flatMap(admission.tryEnter({ tenant }), then(admission.release)), scope)
+    return { a: enter("a"), b: enter("b"), c: enter("c") }
+  }, { alike: ["a", "b", "c"] }),
+  "lower, snapshot, holders": hall({ maxRunning: 3 }, (it) => ({
     a: running(it, "a"),
     b: running(it, "b", 3),
-    c: it.admission.lower({ maxRunning: 2 }),
+    c: Effect.andThen(
+      it.admission.lower({ maxRunning: 2 }),
+      // Each is a moment of its own; what they say of theirs adds up.
+      Effect.zipWith(it.admission.snapshot, it.admission.holders, (snapshot, holders) =>
+        assert.isTrue(
+          snapshot.running + snapshot.free === snapshot.limits.maxRunning && snapshot.permits <= 2 &&
+            holders.length <= 2,
+        )),
+    ),
   })),
   withhold: hall(one, (it) => ({
     a: running(it, "a"),
-    b: Scope.provide(it.admission.withhold(1), it.scope),
+    b: Effect.scoped(it.admission.withhold(1)),
     c: Effect.scoped(it.admission.withhold(1)),
-  })),
+  }), { alike: ["b", "c"] }),
   drain: hall(one, (it) => ({
     a: running(it, "a"),
     b: running(it, "b"),
     c: Effect.flatMap(Deadline.after("10 seconds"), it.admission.drain),
-  }), ["a", "b"]),
-  "snapshot, holders": hall(one, (it) => ({
-    a: running(it, "a"),
-    b: running(it, "b"),
-    // Each is a moment of its own; what they say of theirs adds up.
-    c: Effect.zipWith(it.admission.snapshot, it.admission.holders, (snapshot, holders) =>
-      assert.isTrue(
-        snapshot.running + snapshot.free === 1 && snapshot.permits === snapshot.running &&
-          holders.filter(({ state }) => state === "held").length <= 1,
-      )),
-  }), ["a", "b"]),
+  }), { alike: ["a", "b"] }),
 }
 
-/** The verbs of a gate, of the line in front of one, of a set of them, and of a circuit breaker. */
+/** The verbs of a gate, of the line in front of one, and of a circuit breaker. */
 export const gates: Readonly<Record<string, AnyProgram>> = {
-  "gate: tryEnter, settle": gateway(
-    ({ gate, scope }) =>
-      three((tenant) =>
-        Scope.provide(
-          Effect.flatMap(gate.tryEnter({ tenant }), then((permit) => gate.settle(permit, "failure"))),
-          scope,
-        )
-      ),
-    alike,
-  ),
-  "gate: run, peek": gateway(({ gate }) => ({
-    a: gate.run({ tenant: "a" }, Effect.yieldNow),
-    b: gate.run({ tenant: "b" }, Effect.yieldNow),
-    c: gate.peek({ tenant: "c" }),
-  }), ["a", "b"]),
-  "gate: lower, snapshot": gateway(({ gate }) => ({
+  "gate: tryEnter, settle": gateway(({ gate, scope }) => {
+    const enter = (tenant: string) =>
+      Scope.provide(Effect.flatMap(gate.tryEnter({ tenant }), then((permit) => gate.settle(permit, "failure"))), scope)
+    return { a: enter("a"), b: enter("b"), c: enter("c") }
+  }, { alike: ["a", "b", "c"] }),
+  "gate: run, peek, snapshot": gateway(({ gate }) => ({
+    a: gate.run({ tenant: "a" }, Effect.void),
+    b: gate.run({ tenant: "b" }, Effect.void),
+    c: Effect.zipWith(
+      Effect.exit(gate.peek({ tenant: "c" })),
+      gate.snapshot,
+      (_, s) => assert.isTrue(s.held <= 1 && s.held <= s.granted),
+    ),
+  }), { alike: ["a", "b"] }),
+  "gate: run, lower": gateway(({ gate }) => ({
     a: gate.run({ tenant: "a" }, Effect.fail("down")),
-    b: Effect.map(gate.snapshot, (s) => assert.isTrue(s.held <= 1 && s.held <= s.granted)),
+    b: gate.run({ tenant: "b" }, Effect.void),
     c: gate.lower({ failureThreshold: 1 }),
   })),
-  "line: enter, waiting": gateway(
-    ({ gate, line, scope }) =>
-      three((tenant) =>
-        Scope.provide(Effect.flatMap(line.enter({ tenant }), then((permit) => gate.settle(permit, "success"))), scope)
-      ),
-    alike,
-  ),
-  "gates: get, snapshotAll": program({
-    setup: ProviderGates.make({ maxGates: 1 }),
-    fibers: (gates) => ({ a: gates.get("x"), b: gates.get("y"), c: gates.snapshotAll }),
-    check: (gates) => Effect.map(gates.snapshotAll, (all) => assert.isAtMost(all.size, 1)),
-  }),
+  // Somebody is inside, so that both have to wait without being forced to.
+  "line: enter, waiting": gateway(({ first, gate, line, scope }) => {
+    const enter = (tenant: string) =>
+      Scope.provide(Effect.flatMap(line.enter({ tenant }), (permit) => gate.settle(permit, "success")), scope)
+    return {
+      a: Effect.andThen(gate.settle(first!, "success"), Effect.map(line.waiting, (n) => assert.isTrue(n <= 1))),
+      b: enter("b"),
+      c: enter("c"),
+    }
+  }, { taken: true, alike: ["b", "c"] }),
   "breaker: tryEnter, settle": breaker((breaker) =>
     Effect.scoped(Effect.flatMap(breaker.tryEnter, then((pass) => breaker.settle(pass, "failure"))))
   ),
@@ -181,6 +190,13 @@ export const gates: Readonly<Record<string, AnyProgram>> = {
     Effect.andThen(breaker.run(Effect.yieldNow), Effect.andThen(breaker.peek, breaker.snapshot))
   ),
 }
+
+/** Two who ask a set of gates for one each where there is room for one, and one who looks at all. */
+export const set: AnyProgram = program({
+  setup: ProviderGates.make({ maxGates: 1 }),
+  fibers: (gates) => ({ a: gates.get("x"), b: gates.get("y"), c: gates.snapshotAll }),
+  check: (gates) => Effect.map(gates.snapshotAll, (all) => assert.isAtMost(all.size, 1)),
+})
 
 /** More of everything at once than can be tried in every order. */
 export const crowd: AnyProgram = hall({ maxRunning: 2, maxQueued: 2 }, (it) => ({

@@ -1,9 +1,9 @@
-/** Every verb in every order, within one forced switch and one interruption; what has more orders is in the slow file. */
+/** Every verb in every order, within one forced switch and one interruption; within two, on Node, in the slow file. */
 import { describe, expect } from "vitest"
 import { it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Explorer from "../../core/testing/Explorer.ts"
-import { admission, crowd, gates } from "./Verbs.ts"
+import { admission, crowd, gates, set } from "./Verbs.ts"
 
 const within = { preemptions: 1, interruptions: 1 }
 
@@ -26,7 +26,7 @@ describe("Admission", () => {
 })
 
 describe("gates", () => {
-  it.effect.each(Object.entries(gates))(
+  it.effect.each(Object.entries({ ...gates, "gates: get, snapshotAll": set }))(
     "%s settles the books in every order",
     ([, program]) =>
       Effect.gen(function* () {
