@@ -1,6 +1,7 @@
 /**
  * Who decides what is next: a schedule that is followed, or a seed; the search is `DepthFirst`. Each owns its place.
  */
+import { draws } from "./Chance.ts"
 import type { Actors } from "./ExplorerActors.ts"
 
 /** What decides at each step of a run. Steps are words by number, and the first option is the default. */
@@ -85,17 +86,6 @@ export class Follower implements Chooser {
   }
 }
 
-/** Numbers from 0 to below 1, decided by the seed alone. "Mulberry32", T. Ettinger, 2017. */
-export const random = (seed: number): () => number => {
-  let state = seed | 0
-  return () => {
-    state = (state + 0x6d2b79f5) | 0
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state)
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296
-  }
-}
-
 /**
  * Chooses by a seed. How often it leaves the default differs from run to run, from every second step to one in 32: some
  * faults need many switches close together, most need a few far apart.
@@ -107,7 +97,7 @@ export class Sampler implements Chooser {
   #free = false
 
   constructor(seed: number) {
-    this.#random = random(seed)
+    this.#random = draws(seed)
     this.#often = 2 ** -(1 + Math.floor(this.#random() * 5))
   }
 

@@ -15,7 +15,7 @@ import { Replay } from "./ExplorerReplay.ts"
 import { type AnyProgram, names } from "./ExplorerRun.ts"
 import { Search } from "./ExplorerSearch.ts"
 import { World } from "./ExplorerWorld.ts"
-import { isName, nameRule, parse, Words } from "./Schedule.ts"
+import { isName, maxChars, nameRule, parse, Words } from "./Schedule.ts"
 
 /** What was explored without finding anything wrong. */
 export interface Explored {
@@ -52,9 +52,9 @@ export interface Explored {
  *     yield* Effect.sync(() => { counter.seen = before + 1 })
  *   })
  * const visits = {
- *   setup: Effect.sync(() => ({ seen: 0 })),
+ *   prepare: Effect.sync(() => ({ seen: 0 })),
  *   fibers: (counter: { seen: number }) => ({ a: visit(counter), b: visit(counter) }),
- *   check: (counter: { seen: number }) => counter.seen === 2 ? undefined : Effect.fail(`${counter.seen} of 2`),
+ *   oracle: (counter: { seen: number }) => counter.seen === 2 ? undefined : Effect.fail(`${counter.seen} of 2`),
  * }
  * const failed = await Effect.runPromise(Effect.flip(Explorer.explore(visits)))
  * if (failed._tag === "ScheduleFailed") console.log(failed.schedule, "|", failed.cause) // a*2 - | 1 of 2
@@ -90,6 +90,10 @@ export const replay = <S, F extends Fibers>(
   bounds: Pick<Bounds, "maxSteps"> = {},
 ): Effect.Effect<ReadonlyArray<string>, ScheduleFailed | InvalidSchedule | InvalidLimits | InvalidRequest> =>
   Effect.gen(function* () {
+    if (typeof schedule !== "string" || schedule.length > maxChars) {
+      const value = typeof schedule === "string" ? `${schedule.length} characters` : schedule
+      return yield* Effect.fail(new InvalidRequest({ field: "schedule", rule: scheduleRule, value }))
+    }
     const words = parse(schedule)
     if (words instanceof InvalidSchedule) return yield* Effect.fail(words)
     const limits = yield* decode(bounds)
@@ -138,7 +142,9 @@ const searched = <S, F extends Fibers>(
   how: (search: Search) => Effect.Effect<boolean, ScheduleFailed | Uncontrolled>,
 ): Effect.Effect<Explored, ScheduleFailed | Uncontrolled | InvalidRequest> =>
   Effect.gen(function* () {
-    yield* named(program as never, [...limits.targets ?? [], ...program.alike ?? []])
+    const targets = typeof limits.targets === "string" ? [] : [...limits.targets]
+    // Of one that a fiber starts it is only seen in a run whether it is there.
+    yield* named(program as never, [...targets.map((name) => name.replace(/(\.\d+)+$/, "")), ...program.alike ?? []])
     const search = new Search(program as never, { ...limits, alike: new Set(program.alike) })
     const exhaustive = yield* how(search)
     const cutBy: Array<"maxSchedules" | "preemptions"> = exhaustive ? [] : ["maxSchedules"]
@@ -146,8 +152,10 @@ const searched = <S, F extends Fibers>(
     return { schedules: search.runs, repeats: search.repeats, exhaustive, cutBy, steps: search.steps }
   })
 
+const scheduleRule = `a text of at most ${maxChars} characters`
+
 /** Names that would say something else in a schedule. */
-const reserved: ReadonlyArray<string> = ["setup", "check", "cleanup", "main"]
+const reserved: ReadonlyArray<string> = ["prepare", "oracle", "cleanup", "main"]
 const rule = `${nameRule}, and none of ${reserved.join(", ")}`
 
 /** Checks the names of fibers, and that those who are spoken of are among them. */

@@ -24,8 +24,8 @@ export interface Limits {
   readonly preemptions: number
   readonly interruptions: number
   readonly maxSteps: number
-  /** Who may be interrupted; undefined for every fiber of the program's own. */
-  readonly targets: ReadonlySet<string> | undefined
+  /** Who may be interrupted: every fiber of the program's own, every one that has begun at all, or those of these names. */
+  readonly targets: ReadonlySet<string> | "own" | "any"
   /** Those of whom it does not matter who is who. */
   readonly alike: ReadonlySet<string>
   /** Every turn of a loop is a step, and nothing is left out because it could not matter: what pruning is compared with. */

@@ -14,7 +14,10 @@ interface Common {
   readonly preemptions?: number | undefined
   /** Interruptions from outside in a schedule, 0 to 100; 0 by default. They may come between any two steps. */
   readonly interruptions?: number | undefined
-  /** Who may be interrupted, by name; all of the program's own fibers by default. */
+  /**
+   * Who may be interrupted, by name; all of the program's own fibers by default. One that a fiber starts has a name too,
+   * which a story shows: `a.1` is the first thing that `a` leaves to be run. It can be interrupted once it has begun.
+   */
   readonly interrupt?: ReadonlyArray<string> | undefined
   /** Steps of a run, 1 to 100,000; 1,000 by default. A run with more is a failure. */
   readonly maxSteps?: number | undefined
@@ -77,7 +80,7 @@ const complete = (
     return {
       preemptions,
       interruptions: yield* count("interruptions", given.interruptions ?? 0, 0, 100),
-      targets: given.interrupt === undefined ? undefined : new Set(given.interrupt),
+      targets: given.interrupt === undefined ? "own" : new Set(given.interrupt),
       alike: new Set<string>(),
       maxSteps: yield* count("maxSteps", given.maxSteps ?? 1_000, 1, 100_000),
       schedules: yield* count(limit, given[limit] ?? defaults.schedules, 1, most),

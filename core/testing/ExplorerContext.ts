@@ -8,6 +8,7 @@ import * as Random from "effect/Random"
 import * as References from "effect/References"
 import * as Scheduler from "effect/Scheduler"
 import * as Tracer from "effect/Tracer"
+import * as Chance from "./Chance.ts"
 import type { AnyFiber } from "./ExplorerActors.ts"
 
 /**
@@ -60,15 +61,11 @@ export const make = (world: {
   readonly forecast: Forecast
   readonly random: () => number
 }): Context.Context<never> => {
-  const random: Random.Random = {
-    nextDoubleUnsafe: world.random,
-    nextIntUnsafe: () => Math.floor((world.random() * 2 - 1) * Number.MAX_SAFE_INTEGER),
-  }
   return Context.empty().pipe(
     Context.add(Scheduler.Scheduler, world.scheduler),
     Context.add(Scheduler.PreventSchedulerYield, false),
     Context.add(Clock.Clock, world.clock),
-    Context.add(Random.Random, random),
+    Context.add(Random.Random, Chance.service(world.random)),
     Context.add(Tracer.Tracer, world.forecast.tracer),
     Context.add(References.MinimumLogLevel, "None"),
   )

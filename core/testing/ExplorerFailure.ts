@@ -4,35 +4,35 @@ import { Refusal } from "../Refusal.ts"
 /**
  * What was wrong at the end of a schedule.
  *
- * - `setup`: the setup failed, or waited for ever
+ * - `prepare`: that failed, or waited for ever
  * - `stuck`: fibers of the program wait for what none of its fibers, timers and events will bring
  * - `endless`: the run had more than `maxSteps` steps
  * - `defect`: a fiber of the program, or an observer of one, died
- * - `failure`: a fiber of the program failed, and there is no `check` to judge that
- * - `check`: the check said so
- * - `cleanup`: closing what the setup had opened failed, or waited for ever
+ * - `failure`: a fiber of the program failed, and there is no `oracle` to judge that
+ * - `oracle`: the oracle said so
+ * - `cleanup`: closing the scope of `prepare` failed, or waited for ever
  * - `fibers`: a fiber was left that had not ended
  * - `timers`: a timer was left that was still set
  */
 export type Reason =
-  | "setup"
+  | "prepare"
   | "stuck"
   | "endless"
   | "defect"
   | "failure"
-  | "check"
+  | "oracle"
   | "cleanup"
   | "fibers"
   | "timers"
 
 const told: Readonly<Record<Reason, string>> = {
-  setup: "the setup does not end well",
+  prepare: "what prepares it does not end well",
   stuck: "these wait for what nothing in the program will bring (or for a promise, a timer or a socket of the outside)",
   endless: "the run does not end within maxSteps: these were at work",
   defect: "these died",
-  failure: "these failed, and no check says that they may",
-  check: "the check failed",
-  cleanup: "the end of the setup's scope does not end well",
+  failure: "these failed, and no oracle says that they may",
+  oracle: "the oracle says no",
+  cleanup: "the scope of what prepares it does not close well",
   fibers: "these fibers have not ended",
   timers: "these left timers that are still set",
 }
@@ -81,7 +81,7 @@ const textOf = (cause: unknown): string => cause instanceof Error ? `${cause.nam
 /**
  * The program does not depend on its schedule alone, so that nothing could be concluded from exploring it.
  *
- * - `diverged`: run the same way, it did something else. It kept something from an earlier run, which the setup has to
+ * - `diverged`: run the same way, it did something else. It kept something from an earlier run, which `prepare` has to
  *   make anew, or it goes by a date, a random number or an id that is not Effect's own.
  * - `woken`: a fiber went on after the run by something from outside, such as a promise or a timer of the host.
  * - `unshared`: two orders of steps that touched nothing shared came to different ends, so `shared` does not tell all.
@@ -108,7 +108,7 @@ export class Uncontrolled extends Refusal {
     const { fiber, reason } = this
     const why = {
       diverged:
-        "the program did something else when it was run the same way again: it must make all its state in setup, " +
+        "the program did something else when it was run the same way again: it must make all its state in prepare, " +
         "and go by no date, random number or id but Effect's",
       woken: `${fiber} was woken from outside the program: by a promise, or by a timer or a socket of the host`,
       unshared:
@@ -123,7 +123,7 @@ export class Uncontrolled extends Refusal {
 export class InvalidSchedule extends Refusal {
   readonly _tag = "InvalidSchedule"
   override readonly name = "InvalidSchedule"
-  /** The word that could not be followed, and how many steps came before it. */
+  /** The word that could not be followed, its first 100 characters at most, and how many steps came before it. */
   readonly word: string
   readonly at: number
   /** What could have been chosen there; empty where the text itself is wrong. */
@@ -135,7 +135,7 @@ export class InvalidSchedule extends Refusal {
     this.possible = facts.possible
   }
   override get message(): string {
-    const where = `step ${this.at + 1} of the schedule is "${this.word}"`
+    const where = `step ${this.at + 1} of the schedule is ${JSON.stringify(this.word)}`
     return this.possible.length === 0 ? `${where}, which is no step` : `${where}; possible: ${this.possible.join(", ")}`
   }
 }

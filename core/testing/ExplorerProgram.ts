@@ -16,17 +16,17 @@ export type Allowed = "defects" | "fibers" | "timers"
 
 export interface Program<S, F extends Fibers> {
   /**
-   * Makes everything that a run starts from, for each run anew; the scope is closed after the check. What it starts may go
-   * on into the run.
+   * Makes everything that a run starts from, for each run anew. What it starts may go on into the run. The scope is
+   * closed after the oracle, but for a run that was wrong by then, of which all is dropped: nothing here is real.
    */
-  readonly setup: Effect.Effect<S, unknown, Scope.Scope>
+  readonly prepare: Effect.Effect<S, unknown, Scope.Scope>
   /** The fibers, all ready at the same time. Their names are letters, digits and `_`. */
   readonly fibers: (state: S) => F
   /**
    * Judges the end, before the scope is closed: throws, or is an effect that fails, if something is wrong. A fiber that
-   * died is wrong in any case, and without a check so is one that failed.
+   * died is wrong in any case, and without an oracle so is one that failed.
    */
-  readonly check?: ((state: S, exits: Exits<F>) => Effect.Effect<unknown, unknown> | void) | undefined
+  readonly oracle?: ((state: S, exits: Exits<F>) => Effect.Effect<unknown, unknown> | void) | undefined
   /**
    * Shows all that one fiber can change and another can see, and thereby prunes the search: from a state that it has been
    * in, it does not go on a second time. It is asked after each step.
@@ -39,7 +39,7 @@ export interface Program<S, F extends Fibers> {
    */
   readonly shared?: ((state: S) => unknown) | undefined
   /**
-   * Names of fibers that are the same but for their names, for a check that does not care who is who: of those that have
+   * Names of fibers that are the same but for their names, for an oracle that does not care who is who: of those that have
    * not begun only the first is tried as the next one, since another one in its place would do the same under its name.
    */
   readonly alike?: ReadonlyArray<keyof F & string> | undefined

@@ -43,8 +43,8 @@ export class Replay {
     this.#program = program
     this.#words = words
     this.#limits = limits
-    const bounds = { preemptions: Infinity, interruptions: Infinity, targets: undefined, alike: new Set<string>() }
-    this.#world = new World(words, { ...limits, ...bounds })
+    const alike: ReadonlySet<string> = new Set()
+    this.#world = new World(words, { ...limits, preemptions: Infinity, interruptions: Infinity, targets: "any", alike })
   }
 
   /** Follows `steps` to their end and takes the defaults from there. */

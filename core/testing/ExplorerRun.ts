@@ -1,10 +1,11 @@
-/** One run of a program under one chooser, from its setup to the end of its scope, and what was wrong with it. */
+/** One run of a program under one chooser, from `prepare` to the end of its scope, and what was wrong with it. */
 import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Scope from "effect/Scope"
 import { type Chooser, Follower } from "./Chooser.ts"
 import type { Actor } from "./ExplorerActors.ts"
+import type { Limits } from "./ExplorerAgenda.ts"
 import type { Reason } from "./ExplorerFailure.ts"
 import type { Exits, Fibers, Program } from "./ExplorerProgram.ts"
 import { World } from "./ExplorerWorld.ts"
@@ -33,22 +34,30 @@ interface Staged {
   readonly fibers: Fibers
 }
 
-/** The names that a run would have, where its setup ends well. */
+/** The names that a run would have, where `prepare` ends well. */
 export const names = (program: AnyProgram): ReadonlyArray<string> | undefined => {
-  const limits = { preemptions: 0, interruptions: 0, maxSteps: 100_000, targets: undefined, alike: new Set<string>() }
+  const limits: Limits = {
+    preemptions: 0,
+    interruptions: 0,
+    maxSteps: 100_000,
+    targets: "own",
+    alike: new Set<string>(),
+  }
   const world = new World(new Words(), limits)
   world.begin(new Follower([]), 0)
-  const exit = world.aside("setup", Scope.provide(staging(program), Scope.makeUnsafe())).fiber.pollUnsafe()
+  const scope = Scope.makeUnsafe()
+  const exit = world.aside("prepare", Scope.provide(staging(program), scope)).fiber.pollUnsafe()
+  closed(world, scope)
   world.end()
   return exit !== undefined && Exit.isSuccess(exit) ? Object.keys((exit.value as Staged).fibers) : undefined
 }
 
-const staging = ({ fibers, setup }: AnyProgram): Effect.Effect<Staged, unknown, Scope.Scope> =>
-  Effect.map(setup, (state) => ({ state, fibers: fibers(state) }))
+const staging = ({ fibers, prepare }: AnyProgram): Effect.Effect<Staged, unknown, Scope.Scope> =>
+  Effect.map(prepare, (state) => ({ state, fibers: fibers(state) }))
 
 const through = (program: AnyProgram, world: World, scope: Scope.Closeable): Finding | undefined => {
-  const ready = world.aside("setup", Scope.provide(staging(program), scope)).fiber.pollUnsafe()
-  if (ready === undefined || Exit.isFailure(ready)) return found("setup", [], ready)
+  const ready = world.aside("prepare", Scope.provide(staging(program), scope)).fiber.pollUnsafe()
+  if (ready === undefined || Exit.isFailure(ready)) return found("prepare", [], ready)
   const { fibers, state } = ready.value as Staged
   const own = Object.entries(fibers).map(([name, effect]) => world.launch(name, effect))
   world.explore(() => program.shared?.(state), () => own.some((actor) => !actor.isDone))
@@ -74,23 +83,22 @@ const ended = (program: AnyProgram, world: World, own: ReadonlyArray<Actor>): Fi
     if (Exit.isSuccess(exit)) continue
     const name = world.words.word(actor.word)
     if (Cause.hasDies(exit.cause) && !mayDie) return found("defect", [name], exit)
-    if (Cause.hasFails(exit.cause) && program.check === undefined) return found("failure", [name], exit)
+    if (Cause.hasFails(exit.cause) && program.oracle === undefined) return found("failure", [name], exit)
   }
   return undefined
 }
 
 const judged = (
-  { check }: AnyProgram,
+  { oracle }: AnyProgram,
   world: World,
   state: unknown,
   own: ReadonlyArray<Actor>,
 ): Finding | undefined => {
-  if (check === undefined) return undefined
-  const exits: Record<string, Exit.Exit<unknown, unknown>> = {}
-  for (const { fiber, word } of own) exits[world.words.word(word)] = fiber.pollUnsafe()!
-  const { fiber } = world.aside("check", Effect.suspend(() => check(state, exits as Exits<Fibers>) ?? Effect.void))
+  if (oracle === undefined) return undefined
+  const exits = Object.fromEntries(own.map(({ fiber, word }) => [world.words.word(word), fiber.pollUnsafe()!]))
+  const { fiber } = world.aside("oracle", Effect.suspend(() => oracle(state, exits as Exits<Fibers>) ?? Effect.void))
   const exit = fiber.pollUnsafe()
-  return exit !== undefined && Exit.isSuccess(exit) ? undefined : found("check", [], exit)
+  return exit !== undefined && Exit.isSuccess(exit) ? undefined : found("oracle", [], exit)
 }
 
 const closed = (world: World, scope: Scope.Closeable): Finding | undefined => {

@@ -2,7 +2,8 @@
 import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
-import { type Chooser, random, Sampler } from "./Chooser.ts"
+import { draws } from "./Chance.ts"
+import { type Chooser, Sampler } from "./Chooser.ts"
 import { DepthFirst } from "./DepthFirst.ts"
 import type { Complete } from "./ExplorerBounds.ts"
 import { type ScheduleFailed, Uncontrolled } from "./ExplorerFailure.ts"
@@ -53,7 +54,7 @@ export class Search {
 
   /** As many schedules as were asked for, drawn by the seed. False, since there may always be others. */
   get some(): Effect.Effect<boolean, ScheduleFailed | Uncontrolled> {
-    const draw = random(this.#limits.seed)
+    const draw = draws(this.#limits.seed)
     return this.#until(() => {
       const finding = this.#play(new Sampler(draw() * 2 ** 32))
       return finding ?? (this.runs === this.#limits.schedules ? "cut" : "on")

@@ -7,12 +7,16 @@
  * A step is one turn of a fiber's loop: Effect asks `shouldYield` before each, and a fiber that is told to yield is off
  * until it is chosen again. Whoever wakes a fiber runs its first turn, as in Effect, and the following ones too, unless it
  * is forced off on the way.
+ *
+ * `World` is the smaller one, for sweeps: there the order is given, a step is an operation, and nothing is chosen, counted
+ * in words or left out.
  */
 import type * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import type * as Scheduler from "effect/Scheduler"
-import { type Chooser, random } from "./Chooser.ts"
+import { draws } from "./Chance.ts"
+import type { Chooser } from "./Chooser.ts"
 import { type Actor, Actors, type AnyFiber, type Task } from "./ExplorerActors.ts"
 import { type Act, Agenda, type Happening, type Limits } from "./ExplorerAgenda.ts"
 import { ExplorerClock } from "./ExplorerClock.ts"
@@ -20,7 +24,7 @@ import * as Services from "./ExplorerContext.ts"
 import type { Story } from "./ExplorerStory.ts"
 import type { Words } from "./Schedule.ts"
 
-/** Steps of the setup, of the check and of the cleanup, each, which are not bounded by what the program may do. */
+/** Steps of `prepare`, of the oracle and of the cleanup, each, which are not bounded by what the program may do. */
 const mostAside = 100_000
 
 export class World implements Scheduler.Scheduler {
@@ -33,7 +37,7 @@ export class World implements Scheduler.Scheduler {
   readonly #forecast = new Services.Forecast()
   readonly #context: Context.Context<never>
   #chooser!: Chooser
-  #random: () => number = random(0)
+  #random: () => number = draws(0)
   #drawn = 0
 
   steps = 0
@@ -81,7 +85,7 @@ export class World implements Scheduler.Scheduler {
 
   begin(chooser: Chooser, seed: number): void {
     this.#chooser = chooser
-    this.#random = random(seed)
+    this.#random = draws(seed)
     this.clock.reset()
     this.actors.reset()
     this.agenda.reset(chooser)
@@ -105,7 +109,7 @@ export class World implements Scheduler.Scheduler {
     actor.isOwn = actor.isFresh = true
     actor.steps = 0
     actor.isAlike = this.#limits.alike.has(name)
-    if (this.#limits.targets?.has(name) !== false) this.actors.mayBeInterrupted(actor)
+    if (this.#limits.targets === "own") this.actors.mayBeInterrupted(actor)
     return actor
   }
 
@@ -239,7 +243,12 @@ export class World implements Scheduler.Scheduler {
     const isStart = this.#outer === undefined && act?.kind === "task" && act.actor === undefined
     const word = this.#naming ?? (isStart ? act.word : this.actors.offspring(this.#outer))
     this.#naming = undefined
-    return this.actors.meet(fiber, word)
+    const actor = this.actors.meet(fiber, word)
+    const { targets } = this.#limits
+    if (targets !== "own" && (targets === "any" || targets.has(this.words.word(word)))) {
+      this.actors.mayBeInterrupted(actor)
+    }
+    return actor
   }
 
   #tick(actor: Actor): boolean {

@@ -52,6 +52,9 @@ export const print = (words: ReadonlyArray<string>): string => {
 
 const shape = /^(-|~|!?\w+(?:\.\d+)*|\w+(?:\.\d+)*:\w+(?:\/\d+)?)(?:\*(\d+))?$/
 const maxLength = 100_000
+/** Characters of a text, and of a wrong word that is shown. */
+export const maxChars = 1_000_000
+const maxShown = 100
 
 /** The words of a schedule, each as often as it follows itself. */
 export const parse = (text: string): ReadonlyArray<string> | InvalidSchedule => {
@@ -61,7 +64,7 @@ export const parse = (text: string): ReadonlyArray<string> | InvalidSchedule => 
     const [, step, times = "1"] = shape.exec(word) ?? []
     const count = Number(times)
     if (step === undefined || count < 1 || words.length + count > maxLength) {
-      return new InvalidSchedule({ word, at: words.length, possible: [] })
+      return new InvalidSchedule({ word: word.slice(0, maxShown), at: words.length, possible: [] })
     }
     for (let i = 0; i < count; i++) words.push(step)
   }

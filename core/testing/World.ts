@@ -3,6 +3,9 @@
  * only by hand, and random numbers that are the same each time. Between any two operations of a fiber the world may do
  * something else.
  *
+ * Here the order is given and an operation is a step, since a sweep asks where a program can be disturbed; the explorer,
+ * which asks in which orders it can run, has a world of its own in which order, time and interruption are chosen.
+ *
  * It owns the tasks, the clock, and the list of fibers that have begun in it and have not ended.
  */
 import * as Clock from "effect/Clock"
@@ -12,6 +15,7 @@ import * as Exit from "effect/Exit"
 import type * as Fiber from "effect/Fiber"
 import * as Random from "effect/Random"
 import type * as Scheduler from "effect/Scheduler"
+import * as Chance from "./Chance.ts"
 import { HandClock } from "./HandClock.ts"
 
 /** Something that is ready to be done, and the fiber whose operation made it so; none where something else did. */
@@ -60,7 +64,9 @@ export class World {
 
   constructor(order: Order) {
     this.#newestFirst = order === "newest"
-    this.#context = Context.make(Clock.Clock, this.clock).pipe(Context.add(Random.Random, randomOf(0x5eed)))
+    this.#context = Context.make(Clock.Clock, this.clock).pipe(
+      Context.add(Random.Random, Chance.service(Chance.draws(0x5eed))),
+    )
   }
 
   /** Fibers that have begun an operation here and have not ended. */
@@ -180,19 +186,6 @@ export const watch = (fiber: AnyFiber, look: (nth: number) => void): boolean => 
     return getCont.call(fiber, symbol)
   }
   return true
-}
-
-/** Mulberry32 (T. Ettinger, 2017): small, seeded, good enough to choose by. */
-const randomOf = (seed: number): Random.Random => {
-  let state = seed
-  const next = (): number => {
-    state = (state + 0x6d2b79f5) | 0
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state)
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
-  }
-  const wholes = Number.MAX_SAFE_INTEGER - Number.MIN_SAFE_INTEGER
-  return { nextDoubleUnsafe: next, nextIntUnsafe: () => Math.floor(next() * wholes) + Number.MIN_SAFE_INTEGER }
 }
 
 /** Why nothing may be ready for ever. */

@@ -1,19 +1,12 @@
-/**
- * Random numbers that repeat: the same seed gives the same run on every runtime. Mulberry32, by T. Ettinger, 2017.
- */
+/** Random numbers that repeat, as models and tests need them: by `draws`, from the same seed the same. */
+import { draws } from "../../core/testing/Chance.ts"
+
 export class Chance {
-  #state: number
+  /** In [0, 1). */
+  readonly unit: () => number
 
   constructor(seed: number) {
-    this.#state = seed | 0
-  }
-
-  /** In [0, 1). */
-  unit(): number {
-    this.#state = (this.#state + 0x6d2b79f5) | 0
-    let mixed = Math.imul(this.#state ^ (this.#state >>> 15), 1 | this.#state)
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
+    this.unit = draws(seed)
   }
 
   /** A whole number from `low` to `high`, both included. */

@@ -4,7 +4,7 @@ import * as Effect from "effect/Effect"
 import * as Queue from "effect/Queue"
 import * as Ref from "effect/Ref"
 import * as Semaphore from "effect/Semaphore"
-import { random } from "../../core/testing/Chooser.ts"
+import { draws } from "../../core/testing/Chance.ts"
 import type { AnyProgram } from "../../core/testing/ExplorerRun.ts"
 
 interface Shared {
@@ -66,14 +66,14 @@ export interface RandomProgram {
 }
 
 export const make = (seed: number): RandomProgram => {
-  const draw = random(seed)
+  const draw = draws(seed)
   const fibers = Array.from(
     { length: draw() < 0.25 ? 3 : 2 },
     () => draw() < 0.5 ? [piece(draw)] : [piece(draw), piece(draw)],
   )
   const preemptions = [0, 1, 2, Infinity][Math.floor(draw() * 4)]!
   const interruptions = draw() < 0.5 ? 1 : 0
-  const setup = Effect.all({
+  const prepare = Effect.all({
     cells: Effect.sync(() => [0, 0]),
     gates: Effect.all([Deferred.make<number>(), Deferred.make<number>()]),
     semaphore: Semaphore.make(1),
@@ -84,10 +84,10 @@ export const make = (seed: number): RandomProgram => {
     pieces.map((each) => each(shared)).reduce((all, each) => Effect.andThen(all, each))
   return {
     program: {
-      setup,
+      prepare,
       fibers: (shared) =>
         Object.fromEntries(fibers.map((pieces, i) => [["a", "b", "c"][i]!, whole(pieces, shared as Shared)])),
-      check: () => {},
+      oracle: () => {},
       shared: (shared) => shared,
       allow: ["fibers", "timers"],
     },

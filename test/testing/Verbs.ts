@@ -47,14 +47,14 @@ const hall = (
   { alike = [], taken = false }: Shape = {},
 ): AnyProgram =>
   program({
-    setup: Effect.gen(function* () {
+    prepare: Effect.gen(function* () {
       const admission = yield* Admission.make(options)
       const scope = yield* Scope.make()
       const first = taken ? yield* Scope.provide(admission.enter({ tenant: "first" }), scope) : undefined
       return { admission, scope, first }
     }),
     fibers,
-    check: ({ admission, scope }) => Effect.andThen(Scope.close(scope, Exit.void), settled(admission)),
+    oracle: ({ admission, scope }) => Effect.andThen(Scope.close(scope, Exit.void), settled(admission)),
     alike,
   })
 
@@ -74,14 +74,14 @@ interface Gateway {
 
 const gateway = (fibers: (gateway: Gateway) => Fibers, { alike = [], taken = false }: Shape = {}): AnyProgram =>
   program({
-    setup: Effect.gen(function* () {
+    prepare: Effect.gen(function* () {
       const gate = yield* ProviderGate.make({ concurrency: 1, reservedControl: 0, failureThreshold: 1 })
       const scope = yield* Scope.make()
       const first = taken ? yield* Scope.provide(gate.tryEnter({ tenant: "first" }), scope) : undefined
       return { gate, line: yield* GateLine.make(gate), scope, first }
     }),
     fibers,
-    check: ({ gate, line, scope }) =>
+    oracle: ({ gate, line, scope }) =>
       Effect.zipWith(
         Effect.andThen(Scope.close(scope, Exit.void), gate.snapshot),
         line.waiting,
@@ -97,7 +97,7 @@ const gateway = (fibers: (gateway: Gateway) => Fibers, { alike = [], taken = fal
 /** A circuit that is open for one second when it begins; one fiber is there to let that second pass. */
 const breaker = (fiber: (breaker: CircuitBreaker.CircuitBreaker) => Effect.Effect<unknown, unknown>): AnyProgram =>
   program({
-    setup: Effect.tap(
+    prepare: Effect.tap(
       CircuitBreaker.make({ failureThreshold: 1, recoveryAfter: "1 second" }),
       (breaker) => Effect.exit(breaker.run(Effect.fail("down"))),
     ),
@@ -106,7 +106,7 @@ const breaker = (fiber: (breaker: CircuitBreaker.CircuitBreaker) => Effect.Effec
       b: fiber(breaker),
       c: Effect.sleep("1 second"),
     }),
-    check: (breaker) =>
+    oracle: (breaker) =>
       Effect.map(breaker.snapshot, ({ state }) => assert.notStrictEqual(state, "half-open", "a probe is left")),
     alike: ["a", "b"],
   })
@@ -193,9 +193,9 @@ export const gates: Readonly<Record<string, AnyProgram>> = {
 
 /** Two who ask a set of gates for one each where there is room for one, and one who looks at all. */
 export const set: AnyProgram = program({
-  setup: ProviderGates.make({ maxGates: 1 }),
+  prepare: ProviderGates.make({ maxGates: 1 }),
   fibers: (gates) => ({ a: gates.get("x"), b: gates.get("y"), c: gates.snapshotAll }),
-  check: (gates) => Effect.map(gates.snapshotAll, (all) => assert.isAtMost(all.size, 1)),
+  oracle: (gates) => Effect.map(gates.snapshotAll, (all) => assert.isAtMost(all.size, 1)),
 })
 
 /** More of everything at once than can be tried in every order. */

@@ -31,18 +31,18 @@ export const tell = (program: AnyProgram, bounds: Bounds, end: (state: unknown) 
     preemptions,
     interruptions,
     maxSteps: 1_000,
-    targets: interrupt === undefined ? undefined : new Set(interrupt),
+    targets: interrupt === undefined ? "own" : new Set(interrupt),
     alike: new Set(bounds.how === "pruned" ? program.alike : []),
     isPlain: bounds.how === "plain",
   })
   const search = new DepthFirst(world.words, { prune: bounds.how === "pruned" && program.shared !== undefined })
   let state: unknown
-  const setup = Effect.tap(program.setup, (made) => Effect.sync(() => void (state = made)))
+  const prepare = Effect.tap(program.prepare, (made) => Effect.sync(() => void (state = made)))
   const ends = new Set<string>()
   let runs = 0
   let repeats = 0
   do {
-    const finding = play({ ...program, setup }, world, search, 0)
+    const finding = play({ ...program, prepare }, world, search, 0)
     const schedule = world.words.print(world.agenda.log)
     if (search.isDiverged) throw new Error(`diverged: ${schedule}`)
     const told = `${outcome(world, finding)} ${end(state)}`

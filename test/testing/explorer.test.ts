@@ -4,6 +4,7 @@ import { it } from "@effect/vitest"
 import * as Clock from "effect/Clock"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
 import * as Random from "effect/Random"
 import * as Explorer from "../../core/testing/Explorer.ts"
@@ -14,7 +15,11 @@ import type { Allowed, Program } from "../../core/testing/ExplorerProgram.ts"
 type Fibers = Readonly<Record<string, Effect.Effect<unknown, unknown>>>
 
 /** A program that shares nothing. */
-const of = (fibers: Fibers, allow: ReadonlyArray<Allowed> = []) => ({ setup: Effect.void, fibers: () => fibers, allow })
+const of = (fibers: Fibers, allow: ReadonlyArray<Allowed> = []) => ({
+  prepare: Effect.void,
+  fibers: () => fibers,
+  allow,
+})
 
 /** Why the first schedule that fails does, and of whom it tells. */
 const failure = <S, F extends Fibers>(program: Program<S, F>, bounds: Bounds = {}) =>
@@ -30,7 +35,7 @@ const about = <S, F extends Fibers>(program: Program<S, F>, bounds: Bounds = {})
   )
 
 const lost = {
-  setup: Effect.sync(() => ({ n: 0 })),
+  prepare: Effect.sync(() => ({ n: 0 })),
   fibers: (counter: { n: number }) => {
     const add = Effect.flatMap(Effect.sync(() => counter.n), (n) =>
       Effect.sync(() => {
@@ -38,7 +43,7 @@ const lost = {
       }))
     return { a: add, b: add }
   },
-  check: (counter: { n: number }) => counter.n === 2 ? undefined : Effect.fail(`${counter.n} of 2`),
+  oracle: (counter: { n: number }) => counter.n === 2 ? undefined : Effect.fail(`${counter.n} of 2`),
 }
 
 describe("a schedule fails", () => {
@@ -52,7 +57,7 @@ describe("a schedule fails", () => {
 
   it.effect("where two fibers wait for each other, in the one order in which they do", () =>
     Effect.gen(function* () {
-      const locks = { setup: Effect.sync(() => ({ x: false, y: false })) }
+      const locks = { prepare: Effect.sync(() => ({ x: false, y: false })) }
       const lock = (locks: { x: boolean; y: boolean }, name: "x" | "y"): Effect.Effect<void> =>
         Effect.suspend(() => {
           if (locks[name]) return Effect.never
@@ -71,9 +76,9 @@ describe("a schedule fails", () => {
       expect(failed.story).toEqual(["a", "-  forced off", "b*4  waits", "a*3  waits"])
     }))
 
-  it.effect("where a fiber dies, whatever the check says", () =>
+  it.effect("where a fiber dies, whatever the oracle says", () =>
     Effect.gen(function* () {
-      const dying = { ...of({ a: Effect.void, b: Effect.die("oh") }), check: () => {} }
+      const dying = { ...of({ a: Effect.void, b: Effect.die("oh") }), oracle: () => {} }
       expect(yield* about(dying)).toEqual(["defect", "b", "oh"])
       expect(yield* Explorer.explore({ ...dying, allow: ["defects"] })).toMatchObject({
         schedules: 2,
@@ -81,31 +86,31 @@ describe("a schedule fails", () => {
       })
     }))
 
-  it.effect("where a fiber fails and no check says that it may", () =>
+  it.effect("where a fiber fails and no oracle says that it may", () =>
     Effect.gen(function* () {
       const failing = of({ a: Effect.fail("no") })
       expect(yield* about(failing)).toEqual(["failure", "a", "no"])
-      expect((yield* Explorer.explore({ ...failing, check: () => {} })).schedules).toBe(1)
+      expect((yield* Explorer.explore({ ...failing, oracle: () => {} })).schedules).toBe(1)
     }))
 
-  it.effect("where the check fails, dies or throws", () =>
+  it.effect("where the oracle fails, dies or throws", () =>
     Effect.gen(function* () {
       const thrown = new Error("thrown")
-      const checks = [() => Effect.fail("failed"), () => Effect.die("died"), () => {
+      const oracles = [() => Effect.fail("failed"), () => Effect.die("died"), () => {
         throw thrown
       }]
       const causes: Array<unknown> = []
-      for (const check of checks) causes.push((yield* about({ ...of({ a: Effect.void }), check }))[1])
+      for (const oracle of oracles) causes.push((yield* about({ ...of({ a: Effect.void }), oracle }))[1])
       expect(causes).toEqual(["failed", "died", thrown])
     }))
 
-  it.effect("where the setup fails or waits, and where the end of its scope dies", () =>
+  it.effect("where `prepare` fails or waits, and where the end of its scope dies", () =>
     Effect.gen(function* () {
       const fibers = () => ({ a: Effect.void })
-      expect(yield* about({ setup: Effect.fail("closed"), fibers })).toEqual(["setup", "closed"])
-      expect(yield* about({ setup: Effect.never, fibers })).toEqual(["setup"])
-      const setup = Effect.addFinalizer(() => Effect.die("jammed"))
-      expect(yield* about({ setup, fibers })).toEqual(["cleanup", "jammed"])
+      expect(yield* about({ prepare: Effect.fail("closed"), fibers })).toEqual(["prepare", "closed"])
+      expect(yield* about({ prepare: Effect.never, fibers })).toEqual(["prepare"])
+      const prepare = Effect.addFinalizer(() => Effect.die("jammed"))
+      expect(yield* about({ prepare, fibers })).toEqual(["cleanup", "jammed"])
     }))
 
   it.effect("where it does not end", () =>
@@ -113,7 +118,7 @@ describe("a schedule fails", () => {
       const forever = of({ a: Effect.forever(Effect.yieldNow), b: Effect.void })
       expect(yield* about(forever, { maxSteps: 50 })).toEqual(["endless", "a"])
       expect(yield* about(of({ a: Effect.forever(Effect.void) }), { maxSteps: 50 })).toEqual(["endless", "a"])
-      expect((yield* about({ setup: Effect.forever(Effect.yieldNow), fibers: () => ({}) }))[0]).toBe("setup")
+      expect((yield* about({ prepare: Effect.forever(Effect.yieldNow), fibers: () => ({}) }))[0]).toBe("prepare")
     }))
 
   it.effect("where a fiber is left, unless it may be", () =>
@@ -121,9 +126,9 @@ describe("a schedule fails", () => {
       const leaving = { a: Effect.asVoid(Effect.forkDetach(Effect.never)) }
       expect(yield* about(of(leaving))).toEqual(["fibers", "a.1"])
       expect((yield* Explorer.explore(of(leaving, ["fibers"]))).exhaustive).toBe(true)
-      // One that is ready is run first; one in the setup's scope ends with it.
+      // One that is ready is run first; one in the scope of `prepare` ends with it.
       expect((yield* Explorer.explore(of({ a: Effect.forkDetach(Effect.yieldNow) }))).exhaustive).toBe(true)
-      const scoped = { setup: Effect.forkScoped(Effect.never), fibers: () => ({ a: Effect.void }) }
+      const scoped = { prepare: Effect.forkScoped(Effect.never), fibers: () => ({ a: Effect.void }) }
       expect((yield* Explorer.explore(scoped)).exhaustive).toBe(true)
     }))
 
@@ -152,23 +157,23 @@ describe("what it tells of a failure", () => {
     Effect.gen(function* () {
       const failed = yield* failure(lost)
       expect(failed.message).toBe(
-        `the check failed, in schedule ${failed.schedules}\n1 of 2\nschedule: "a - b"\n` +
+        `the oracle says no, in schedule ${failed.schedules}\n1 of 2\nschedule: "a - b"\n` +
           "  a\n  -  forced off\n  b*2  ends\n  a  ends",
       )
       expect([failed._tag, failed.name, failed instanceof Error]).toEqual(["ScheduleFailed", "ScheduleFailed", true])
-      expect(JSON.parse(JSON.stringify(failed))).toMatchObject({ reason: "check", schedule: "a - b", cause: "1 of 2" })
+      expect(JSON.parse(JSON.stringify(failed))).toMatchObject({ reason: "oracle", schedule: "a - b", cause: "1 of 2" })
     }))
 
   it.effect("says who woke, started, waited, slept, was interrupted and failed", () =>
     Effect.gen(function* () {
       const program = {
-        setup: Deferred.make<void>(),
+        prepare: Deferred.make<void>(),
         fibers: (gate: Deferred.Deferred<void>) => ({
           a: Effect.andThen(Deferred.await(gate), Effect.fail("late")),
           b: Effect.andThen(Effect.sleep("2 seconds"), Deferred.succeed(gate, undefined)),
           c: Effect.never,
         }),
-        check: () => Effect.fail("told"),
+        oracle: () => Effect.fail("told"),
       }
       const failed = yield* Effect.flip(Explorer.replay(program, "a b*2 c !c ~ b*2"))
       expect((failed as ScheduleFailed).story).toEqual([
@@ -206,7 +211,7 @@ describe("what it cannot know is no result", () => {
       const kept = of({ a: Effect.suspend(() => runs++ % 3 === 2 ? Effect.void : Effect.yieldNow), b: Effect.yieldNow })
       const failed = yield* Effect.flip(Explorer.explore(kept))
       expect(failed).toBeInstanceOf(Uncontrolled)
-      expect([(failed as Uncontrolled).reason, failed.message.includes("make all its state in setup")]).toEqual(
+      expect([(failed as Uncontrolled).reason, failed.message.includes("make all its state in prepare")]).toEqual(
         ["diverged", true],
       )
     }))
@@ -223,7 +228,7 @@ describe("what it cannot know is no result", () => {
 
   it.effect("where what is shared was not told, and that shows", () =>
     Effect.gen(function* () {
-      const hidden = { ...lost, check: () => {}, shared: () => "nothing" }
+      const hidden = { ...lost, oracle: () => {}, shared: () => "nothing" }
       const told = {
         ...hidden,
         fibers: (counter: { n: number }) => {
@@ -286,6 +291,39 @@ describe("what is the same in every run", () => {
     }))
 })
 
+describe("an interruption", () => {
+  it.effect("comes to those who are named, at every point, to one that a fiber starts too", () =>
+    Effect.gen(function* () {
+      const ends = new Map<string, number>()
+      const program = {
+        prepare: Effect.sync(() => ({ steps: 0 })),
+        fibers: (state: { steps: number }) => {
+          const step = Effect.sync(() => void state.steps++)
+          return { a: Effect.flatMap(Effect.forkChild(Effect.andThen(step, Effect.andThen(step, step))), Fiber.await) }
+        },
+        oracle: ({ steps }: { steps: number }, { a }: { a: Exit.Exit<Exit.Exit<unknown>> }) => {
+          const end = `${steps} ${Exit.isSuccess(a) ? a.value._tag : "a interrupted"}`
+          ends.set(end, (ends.get(end) ?? 0) + 1)
+        },
+      }
+      const child = yield* Explorer.explore(program, { preemptions: 1, interruptions: 1, interrupt: ["a.1"] })
+      expect([child.exhaustive, [...ends.keys()].sort()]).toEqual([
+        true,
+        ["0 Failure", "1 Failure", "2 Failure", "3 Success"],
+      ])
+      ends.clear()
+      yield* Explorer.explore(program, { preemptions: 1, interruptions: 1 })
+      expect([...ends.keys()].sort()).toEqual([
+        "0 a interrupted",
+        "1 a interrupted",
+        "2 a interrupted",
+        "3 Success",
+        "3 a interrupted",
+      ])
+      expect(yield* Explorer.replay(program, "a*3 a.1*2 !a.1")).toContain("!a.1  wakes a, a ends, ends interrupted")
+    }))
+})
+
 describe("an outside event", () => {
   it.effect("happens at any time, with any of its outcomes, or not any more", () =>
     Effect.gen(function* () {
@@ -293,7 +331,7 @@ describe("an outside event", () => {
       const dial = Explorer.event("dial", Effect.succeed("up"), Effect.fail("down"))
       const program = {
         ...of({ a: Effect.timeoutOption(dial, "1 second"), b: Effect.sleep("1 second") }),
-        check: (_: void, exits: Readonly<Record<string, unknown>>) => void ends.add(JSON.stringify(exits)),
+        oracle: (_: void, exits: Readonly<Record<string, unknown>>) => void ends.add(JSON.stringify(exits)),
       }
       yield* Explorer.explore(program, { preemptions: 1 })
       expect([...ends].map((end) => /up|down|None/.exec(end)?.[0]).sort()).toEqual(["None", "down", "up"])
@@ -333,6 +371,14 @@ describe("a schedule that cannot be followed", () => {
       ["a:dial", ["a:dial", 0, "a", "b", "!a", "!b"]],
       ["a b a a", ["a", 3]],
       ["a !a !a", ["!a", 2, "b"]],
+      ["-", ["-", 0, "a", "b", "!a", "!b"]],
+      ["constructor", ["constructor", 0, "a", "b", "!a", "!b"]],
+      ["a*1e9", ["a*1e9", 0]],
+      ["a*-1", ["a*-1", 0]],
+      [`a*${"9".repeat(400)}`, [`a*${"9".repeat(98)}`, 0]],
+      ["a:b/1/2", ["a:b/1/2", 0]],
+      ["a.1.", ["a.1.", 0]],
+      ["__proto__*99999 a*2", ["a*2", 99_999]],
     ] as const,
   )("%s", ([text, expected]) =>
     Effect.gen(function* () {
@@ -344,9 +390,18 @@ describe("a schedule that cannot be followed", () => {
       expect((yield* Effect.flip(Explorer.replay(program, "b c"))).message).toBe(
         'step 2 of the schedule is "c"; possible: a',
       )
-      expect((yield* Effect.flip(Explorer.replay(program, "?"))).message).toBe(
-        'step 1 of the schedule is "?", which is no step',
+      expect((yield* Effect.flip(Explorer.replay(program, "?\u001b[2J"))).message).toBe(
+        'step 1 of the schedule is "?\\u001b[2J", which is no step',
       )
+    }))
+
+  it.effect("is no text, or one that is too long to be one", () =>
+    Effect.gen(function* () {
+      for (const schedule of [undefined, 3, { split: () => [] }, "a ".repeat(500_001)]) {
+        const failed = yield* Effect.flip(Explorer.replay(program, schedule as never))
+        expect(failed).toMatchObject({ _tag: "InvalidRequest", field: "schedule" })
+      }
+      expect(yield* Explorer.replay(program, "\n a\ta  b ")).toEqual(["a*2  steps aside, ends", "b  ends"])
     }))
 })
 
@@ -373,7 +428,7 @@ describe("what it is asked is checked at the door", () => {
     }))
 
   it.effect.each(
-    [["1a", "fibers"], ["a b", "fibers"], ["", "fibers"], ["setup", "fibers"], ["a.1", "fibers"]] as const,
+    [["1a", "fibers"], ["a b", "fibers"], ["", "fibers"], ["prepare", "fibers"], ["a.1", "fibers"]] as const,
   )(
     "a fiber is not called %j",
     ([name, field]) =>
@@ -394,7 +449,7 @@ describe("what it is asked is checked at the door", () => {
 
   it.effect("a search that is cut says so", () =>
     Effect.gen(function* () {
-      const cut = yield* Explorer.explore({ ...lost, check: () => {} }, { preemptions: Infinity, maxSchedules: 3 })
+      const cut = yield* Explorer.explore({ ...lost, oracle: () => {} }, { preemptions: Infinity, maxSchedules: 3 })
       expect(cut).toMatchObject({ schedules: 3, exhaustive: false, cutBy: ["maxSchedules"] })
     }))
 })

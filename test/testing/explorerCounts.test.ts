@@ -11,7 +11,7 @@ const steps = (counter: { n: number }, count: number): Effect.Effect<void> =>
 
 const names = ["a", "b", "c", "d"]
 const program = (lengths: ReadonlyArray<number>) => ({
-  setup: Effect.sync(() => ({ n: 0 })),
+  prepare: Effect.sync(() => ({ n: 0 })),
   fibers: (counter: { n: number }) =>
     Object.fromEntries(lengths.map((length, i) => [names[i]!, steps(counter, length)] as const)),
 })

@@ -8,16 +8,16 @@ import { faults } from "./faulty/faults.ts"
 
 /** What is wrong under the simplest schedule that is found, and that schedule. */
 const found: Readonly<Record<string, readonly [reason: string, what: string, schedule: string]>> = {
-  "a permit lost when a grantee is interrupted before it runs": ["check", "0 free of 1", "a*5 b*5 a*2 !b"],
+  "a permit lost when a grantee is interrupted before it runs": ["oracle", "0 free of 1", "a*5 b*5 a*2 !b"],
   "a wake-up lost between check and enqueue": ["stuck", "b", "a*3 b - a"],
-  "a double grant": ["check", "2 held 1", "a*4 b - c"],
-  "a single flight poisoned by its first caller": ["check", "b was not served", "a*2 b !a"],
+  "a double grant": ["oracle", "2 held 1", "a*4 b - c"],
+  "a single flight poisoned by its first caller": ["oracle", "b was not served", "a*2 b !a"],
   "a late success after the deadline with no owner": [
-    "check",
+    "oracle",
     "1 open and not owned",
     "caller deadline*2 opener*2 ~",
   ],
-  "an old cleanup that hits a new entry under the same key": ["check", "1 entries are lost", "a - b"],
+  "an old cleanup that hits a new entry under the same key": ["oracle", "1 entries are lost", "a - b"],
 }
 
 describe.each(Object.entries(faults))("%s", (name, { bounds, faulty, right }) => {

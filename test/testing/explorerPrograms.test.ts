@@ -39,7 +39,7 @@ const settled = ({ open }: Books) => must(open === 0, `${open} open`)
 describe("in every order", () => {
   it.effect("what is acquired is released, once, also by finalizers that yield", () =>
     holds({
-      setup: books,
+      prepare: books,
       fibers: (state: Books) => {
         const use = Effect.scoped(Effect.andThen(
           Effect.acquireRelease(slowly(opened(state)), () => slowly(closed(state))),
@@ -47,7 +47,7 @@ describe("in every order", () => {
         ))
         return { a: use, b: use }
       },
-      check: settled,
+      oracle: settled,
       alike: ["a", "b"],
     }, { preemptions: 1 }))
 
@@ -55,7 +55,7 @@ describe("in every order", () => {
     Effect.gen(function* () {
       const ends = new Set<string>()
       yield* holds({
-        setup: Effect.sync(() => ({ steps: 0 })),
+        prepare: Effect.sync(() => ({ steps: 0 })),
         fibers: (state: { steps: number }) => {
           const step = Effect.sync(() => void state.steps++)
           return {
@@ -63,7 +63,7 @@ describe("in every order", () => {
             b: Effect.yieldNow,
           }
         },
-        check: ({ steps }, { a }) => {
+        oracle: ({ steps }, { a }) => {
           ends.add(`${steps} ${a._tag}`)
           return must(steps !== 1, "half done")
         },
@@ -73,27 +73,27 @@ describe("in every order", () => {
 
   it.effect("a child ends with its parent, and its child with it", () =>
     holds({
-      setup: books,
+      prepare: books,
       fibers: (state: Books) => {
         const held = (inner: Effect.Effect<unknown>) =>
           Effect.acquireUseRelease(opened(state), () => inner, () => closed(state))
         const child = held(Effect.andThen(Effect.forkChild(held(Effect.never)), Effect.never))
         return { a: Effect.andThen(Effect.forkChild(child), slowly(Effect.void)) }
       },
-      check: settled,
+      oracle: settled,
     }, { preemptions: 1 }))
 
   it.effect("a race has one winner, whose loser is gone", () =>
     Effect.gen(function* () {
       const winners = new Set<unknown>()
       yield* holds({
-        setup: books,
+        prepare: books,
         fibers: (state: Books) => {
           const run = (name: string) =>
             Effect.acquireUseRelease(opened(state), () => Effect.as(Effect.yieldNow, name), () => closed(state))
           return { a: Effect.race(run("one"), run("two")) }
         },
-        check: (state, { a }) => {
+        oracle: (state, { a }) => {
           if (Exit.isSuccess(a)) winners.add(a.value)
           return settled(state)
         },
@@ -105,14 +105,14 @@ describe("in every order", () => {
     Effect.gen(function* () {
       const ends = new Set<string>()
       yield* holds({
-        setup: books,
+        prepare: books,
         fibers: (state: Books) => {
           const work = Effect.acquireUseRelease(opened(state), () =>
             Effect.sleep("1 second"), () =>
             slowly(closed(state)))
           return { a: Effect.timeoutOption(work, "1 second"), b: Effect.sleep("500 millis") }
         },
-        check: (state, { a }) => {
+        oracle: (state, { a }) => {
           ends.add(Exit.isSuccess(a) ? a.value._tag : "interrupted")
           return settled(state)
         },
@@ -123,7 +123,7 @@ describe("in every order", () => {
   it.effect("a semaphore holds its count, and loses nothing to an interruption", () =>
     Effect.gen(function* () {
       const program = {
-        setup: Effect.all({ semaphore: Semaphore.make(1), books }),
+        prepare: Effect.all({ semaphore: Semaphore.make(1), books }),
         fibers: ({ books, semaphore }: { readonly semaphore: Semaphore.Semaphore; readonly books: Books }) => {
           const use = semaphore.withPermits(1)(
             Effect.acquireUseRelease(
@@ -134,7 +134,7 @@ describe("in every order", () => {
           )
           return { a: use, b: use, c: use }
         },
-        check: ({ books, semaphore }: { readonly semaphore: Semaphore.Semaphore; readonly books: Books }) =>
+        oracle: ({ books, semaphore }: { readonly semaphore: Semaphore.Semaphore; readonly books: Books }) =>
           Effect.andThen(settled(books), semaphore.withPermits(1)(Effect.void)),
         alike: ["a", "b", "c"] as const,
       }
@@ -143,32 +143,32 @@ describe("in every order", () => {
 
   it.effect("a queue hands over everything once, in order", () =>
     holds({
-      setup: Queue.bounded<number>(1),
+      prepare: Queue.bounded<number>(1),
       fibers: (queue: Queue.Queue<number>) => ({
         a: Effect.andThen(Queue.offer(queue, 1), Queue.offer(queue, 2)),
         b: Effect.all([Queue.take(queue), Queue.take(queue)]),
       }),
-      check: (_, { b }) => must(Exit.isSuccess(b) && b.value.join() === "1,2", String(b)),
+      oracle: (_, { b }) => must(Exit.isSuccess(b) && b.value.join() === "1,2", String(b)),
     }, { interruptions: 0, preemptions: 3 }))
 
   it.effect("a latch lets all go on, whoever comes first", () =>
     holds({
-      setup: Latch.make(),
+      prepare: Latch.make(),
       fibers: (latch: Latch.Latch) => ({ a: latch.await, b: latch.await, c: latch.open }),
-      check: (_, exits) => must(Object.values(exits).every((exit) => exit._tag === "Success"), "not all"),
+      oracle: (_, exits) => must(Object.values(exits).every((exit) => exit._tag === "Success"), "not all"),
     }, { interruptions: 0, preemptions: Infinity }))
 
   it.effect("a deferred is completed once, and those who wait hear the same", () =>
     Effect.gen(function* () {
       const heard = new Set<unknown>()
       yield* holds({
-        setup: Deferred.make<string>(),
+        prepare: Deferred.make<string>(),
         fibers: (deferred: Deferred.Deferred<string>) => ({
           a: Deferred.await(deferred),
           b: Deferred.succeed(deferred, "b"),
           c: Deferred.succeed(deferred, "c"),
         }),
-        check: (_, { a, b, c }) => {
+        oracle: (_, { a, b, c }) => {
           const [won, lost] = [b, c].map((exit) => Exit.isSuccess(exit) && exit.value)
           if (Exit.isSuccess(a)) heard.add(a.value)
           return must(won !== lost && Exit.isSuccess(a) && a.value === (won ? "b" : "c"), "not one answer")
@@ -181,7 +181,7 @@ describe("in every order", () => {
     Effect.gen(function* () {
       const seen = new Set<string>()
       yield* holds({
-        setup: books,
+        prepare: books,
         fibers: (state: Books) => ({
           a: Effect.gen(function* () {
             const child = yield* Effect.forkDetach(
@@ -192,14 +192,14 @@ describe("in every order", () => {
             seen.add(`${state.made} ${Cause.hasInterruptsOnly((yield* Fiber.await(child)).pipe(causeOf))}`)
           }),
         }),
-        check: settled,
+        oracle: settled,
       }, { interruptions: 0, preemptions: 3 })
       expect([...seen].sort()).toEqual(["0 true", "1 true"])
     }))
 
   it.effect("closing a scope ends what was forked into it, before it goes on", () =>
     holds({
-      setup: Effect.all({ scope: Scope.make(), state: books }),
+      prepare: Effect.all({ scope: Scope.make(), state: books }),
       fibers: ({ scope, state }: { readonly scope: Scope.Closeable; readonly state: Books }) => {
         const held = Effect.acquireUseRelease(opened(state), () => Effect.never, () => slowly(closed(state)))
         return {
@@ -207,12 +207,12 @@ describe("in every order", () => {
           b: Effect.andThen(Scope.close(scope, Exit.void), Effect.suspend(() => settled(state))),
         }
       },
-      check: (state, { b }) => Effect.andThen(settled(state.state), must(Exit.isSuccess(b), String(b))),
+      oracle: (state, { b }) => Effect.andThen(settled(state.state), must(Exit.isSuccess(b), String(b))),
     }, { interruptions: 0 }))
 
   it.effect("a set of fibers is empty when it was joined", () =>
     holds({
-      setup: Effect.all({ state: books, set: FiberSet.make() }),
+      prepare: Effect.all({ state: books, set: FiberSet.make() }),
       fibers: ({ set, state }: { readonly state: Books; readonly set: FiberSet.FiberSet }) => ({
         a: Effect.andThen(
           FiberSet.run(set, Effect.acquireUseRelease(opened(state), () => Effect.yieldNow, () => closed(state))),
@@ -220,12 +220,12 @@ describe("in every order", () => {
         ),
         b: FiberSet.run(set, slowly(Effect.void)),
       }),
-      check: ({ state }) => settled(state),
+      oracle: ({ state }) => settled(state),
     }, { interruptions: 0, preemptions: 1 }))
 
   it.effect("a pool of one lends it to one", () =>
     holds({
-      setup: Effect.flatMap(books, (state) =>
+      prepare: Effect.flatMap(books, (state) =>
         Effect.map(Pool.make({ acquire: Effect.as(opened(state), state), size: 1 }), (pool) => ({ pool, state }))),
       fibers: ({ pool }: { readonly pool: Pool.Pool<Books>; readonly state: Books }) => {
         const use = Effect.scoped(Effect.flatMap(Pool.get(pool), (item) =>
@@ -238,7 +238,7 @@ describe("in every order", () => {
           )))
         return { a: use, b: use }
       },
-      check: ({ state }) => must(state.open === 1 && state.made === 1, JSON.stringify(state)),
+      oracle: ({ state }) => must(state.open === 1 && state.made === 1, JSON.stringify(state)),
       alike: ["a", "b"],
     }, { interruptions: 0, preemptions: 1 }))
 })

@@ -36,14 +36,17 @@ describe("of programs drawn by a seed", () => {
       preemptions: Infinity,
       interruptions: 2,
       maxSteps: 1_000,
-      targets: undefined,
+      targets: "own" as const,
       alike: new Set<string>(),
     }
     let turns = 0
     for (const seed of seeds) {
       const { end, program } = RandomProgram.make(seed)
       let state: unknown
-      const watched = { ...program, setup: Effect.tap(program.setup, (made) => Effect.sync(() => void (state = made))) }
+      const watched = {
+        ...program,
+        prepare: Effect.tap(program.prepare, (made) => Effect.sync(() => void (state = made))),
+      }
       for (let draw = 0; draw < 5; draw++) {
         const world = new World(new Words(), limits)
         const told = outcome(world, play(watched, world, new Sampler(1_000 * seed + draw), 0)) + end(state)

@@ -24,7 +24,7 @@ interface Two {
   readonly b: Effect.Effect<number>
 }
 type Fibers = { readonly [K in keyof Two]: Two[K] }
-declare const setup: Effect.Effect<State, "unset", Scope.Scope>
+declare const prepare: Effect.Effect<State, "unset", Scope.Scope>
 declare const fibers: Fibers
 declare const wrong: Effect.Effect<void, never, "needed">
 declare const up: Effect.Effect<"up", never, "one">
@@ -33,18 +33,18 @@ declare const down: Effect.Effect<never, "down", "two">
 // What is not run: the compiler infers it.
 const explored = () =>
   Explorer.explore({
-    setup,
+    prepare,
     fibers: (state) => state.n > 0 ? fibers : fibers,
-    check: (state, { a, b }) => {
+    oracle: (state, { a, b }) => {
       const ends: [number, Exit.Exit<"done", "broken">, Exit.Exit<number>] = [state.n, a, b]
-      return ends.length > 0 ? undefined : setup as Effect.Effect<State, "unset">
+      return ends.length > 0 ? undefined : prepare as Effect.Effect<State, "unset">
     },
     shared: (state) => state.n,
     alike: ["a"],
     allow: ["fibers"],
   }, { preemptions: Infinity, interruptions: 1, interrupt: ["a"], maxSchedules: 10, maxSteps: 10 })
-const sampled = () => Explorer.sample({ setup, fibers: () => fibers }, { seed: 1 })
-const replayed = () => Explorer.replay({ setup, fibers: () => fibers }, "a b")
+const sampled = () => Explorer.sample({ prepare, fibers: () => fibers }, { seed: 1 })
+const replayed = () => Explorer.replay({ prepare, fibers: () => fibers }, "a b")
 const happened = () => Explorer.event("dial", up, down)
 
 type Asked = InvalidLimits | InvalidRequest
@@ -55,7 +55,7 @@ export type Laws = [
   Law<Equal<Of<ReturnType<typeof happened>>, ["up", "down", "one" | "two"]>>,
   Law<Equal<Exits<Fibers>, { readonly a: Exit.Exit<"done", "broken">; readonly b: Exit.Exit<number> }>>,
   Law<
-    Equal<keyof Program<State, Fibers>, "setup" | "fibers" | "check" | "shared" | "alike" | "allow">
+    Equal<keyof Program<State, Fibers>, "prepare" | "fibers" | "oracle" | "shared" | "alike" | "allow">
   >,
   Law<Equal<keyof Bounds, "preemptions" | "interruptions" | "interrupt" | "maxSchedules" | "maxSteps">>,
   Law<Equal<keyof Sampling, "preemptions" | "interruptions" | "interrupt" | "schedules" | "seed" | "maxSteps">>,
@@ -64,7 +64,7 @@ export type Laws = [
   Law<
     Equal<
       Reason,
-      "setup" | "stuck" | "endless" | "defect" | "failure" | "check" | "cleanup" | "fibers" | "timers"
+      "prepare" | "stuck" | "endless" | "defect" | "failure" | "oracle" | "cleanup" | "fibers" | "timers"
     >
   >,
 ]
@@ -72,15 +72,15 @@ export type Laws = [
 // And the compiler does refuse what is not so.
 export const refused = () => [
   // @ts-expect-error a fiber that needs something
-  Explorer.explore({ setup, fibers: () => ({ a: wrong }) }),
-  // @ts-expect-error a setup that needs more than a scope
-  Explorer.explore({ setup: wrong, fibers: () => fibers }),
-  // @ts-expect-error a check that needs something
-  Explorer.explore({ setup, fibers: () => fibers, check: () => wrong }),
+  Explorer.explore({ prepare, fibers: () => ({ a: wrong }) }),
+  // @ts-expect-error a preparation that needs more than a scope
+  Explorer.explore({ prepare: wrong, fibers: () => fibers }),
+  // @ts-expect-error an oracle that needs something
+  Explorer.explore({ prepare, fibers: () => fibers, oracle: () => wrong }),
   // @ts-expect-error a name that no fiber has
-  Explorer.explore({ setup, fibers: () => fibers, alike: ["c"] }),
+  Explorer.explore({ prepare, fibers: () => fibers, alike: ["c"] }),
   // @ts-expect-error a sample without a seed
-  Explorer.sample({ setup, fibers: () => fibers }, {}),
+  Explorer.sample({ prepare, fibers: () => fibers }, {}),
   // @ts-expect-error an event without an outcome
   Explorer.event("dial"),
 ]

@@ -29,9 +29,9 @@ const program = (tryTake: (pool: Pool) => Effect.Effect<boolean>) => {
   const use = (pool: Pool): Effect.Effect<void> =>
     Effect.flatMap(tryTake(pool), (taken) => taken ? Effect.andThen(Effect.yieldNow, release(pool)) : Effect.void)
   return {
-    setup: Effect.sync((): Pool => ({ free: 1, held: 0, most: 0 })),
+    prepare: Effect.sync((): Pool => ({ free: 1, held: 0, most: 0 })),
     fibers: (pool: Pool) => ({ a: use(pool), b: use(pool), c: use(pool) }),
-    check: (pool: Pool) => pool.most <= 1 ? undefined : Effect.fail(`${pool.most} held 1`),
+    oracle: (pool: Pool) => pool.most <= 1 ? undefined : Effect.fail(`${pool.most} held 1`),
     shared: (pool: Pool) => pool,
     alike: ["a", "b", "c"] as const,
   }

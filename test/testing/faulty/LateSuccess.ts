@@ -29,9 +29,9 @@ const program = (late: (pool: Pool) => Effect.Effect<void>) => {
       Effect.flatMap((isWanted) => isWanted ? Effect.void : late(pool)),
     )
   return {
-    setup: Effect.sync((): Pool => ({ open: 0, answer: Deferred.makeUnsafe() })),
+    prepare: Effect.sync((): Pool => ({ open: 0, answer: Deferred.makeUnsafe() })),
     fibers: (pool: Pool) => ({ caller: caller(pool), deadline: deadline(pool), opener: opener(pool) }),
-    check: (pool: Pool) => pool.open === 0 ? undefined : Effect.fail(`${pool.open} open and not owned`),
+    oracle: (pool: Pool) => pool.open === 0 ? undefined : Effect.fail(`${pool.open} open and not owned`),
     shared: (pool: Pool) => pool,
   }
 }

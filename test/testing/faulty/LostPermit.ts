@@ -45,9 +45,9 @@ const program = (abandon: (pool: Pool, place: Place) => Effect.Effect<unknown>) 
       Effect.andThen(acquire(pool, restore), Effect.ensuring(restore(Effect.yieldNow), release(pool)))
     )
   return {
-    setup: Effect.sync((): Pool => ({ free: 1, queue: [] })),
+    prepare: Effect.sync((): Pool => ({ free: 1, queue: [] })),
     fibers: (pool: Pool) => ({ a: use(pool), b: use(pool) }),
-    check: (pool: Pool) => pool.free === 1 ? undefined : Effect.fail(`${pool.free} free of 1`),
+    oracle: (pool: Pool) => pool.free === 1 ? undefined : Effect.fail(`${pool.free} free of 1`),
     shared: (pool: Pool) => pool,
     alike: ["a", "b"] as const,
   }

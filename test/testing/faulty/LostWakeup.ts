@@ -37,9 +37,9 @@ const program = (attempt: (pool: Pool) => Effect.Effect<boolean>) => {
   const use = (pool: Pool): Effect.Effect<unknown> =>
     Effect.andThen(Effect.andThen(acquire(pool), Effect.yieldNow), release(pool))
   return {
-    setup: Effect.sync((): Pool => ({ free: 1, queue: [] })),
+    prepare: Effect.sync((): Pool => ({ free: 1, queue: [] })),
     fibers: (pool: Pool) => ({ a: use(pool), b: use(pool) }),
-    check: (pool: Pool) => pool.free === 1 ? undefined : Effect.fail(`${pool.free} free of 1`),
+    oracle: (pool: Pool) => pool.free === 1 ? undefined : Effect.fail(`${pool.free} free of 1`),
     shared: (pool: Pool) => pool,
     alike: ["a", "b"] as const,
   }

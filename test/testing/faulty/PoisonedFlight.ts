@@ -25,10 +25,10 @@ const fly = (shared: Shared, flight: Flight): Effect.Effect<string> =>
   })
 
 const program = (get: (shared: Shared) => Effect.Effect<string>) => ({
-  setup: Effect.sync((): Shared => ({ opened: 0, flight: undefined })),
+  prepare: Effect.sync((): Shared => ({ opened: 0, flight: undefined })),
   fibers: (shared: Shared) => ({ a: get(shared), b: get(shared) }),
   /** Only `a` is interrupted from outside, so `b` must get what it asked for. */
-  check: (_: Shared, { b }: { readonly b: Exit.Exit<string> }) =>
+  oracle: (_: Shared, { b }: { readonly b: Exit.Exit<string> }) =>
     Exit.isSuccess(b) ? undefined : Effect.fail("b was not served"),
   shared: (shared: Shared) => shared,
 })

@@ -36,9 +36,9 @@ const program = (takeOut: (entries: Entries, entry: Entry) => void) => {
         }),
       ))
   return {
-    setup: Effect.sync((): Entries => ({ byKey: new Map(), made: [] })),
+    prepare: Effect.sync((): Entries => ({ byKey: new Map(), made: [] })),
     fibers: (entries: Entries) => ({ a: invalidate(entries), b: invalidate(entries), c: get(entries) }),
-    check: ({ byKey, made }: Entries) => {
+    oracle: ({ byKey, made }: Entries) => {
       const lost = made.filter((entry) => !entry.closed && byKey.get("key") !== entry)
       return lost.length === 0 ? undefined : Effect.fail(`${lost.length} entries are lost`)
     },
