@@ -139,6 +139,14 @@ export const goals: ReadonlyArray<Goal> = [
   ...wider.map((name): Goal => (
     { ...http2, case: name, of: "ratioHigh", most: 1.2, says: "at most 1.2 x one stream" }
   )),
+  {
+    group: "J",
+    subject: Holdfast.explorer,
+    case: "CPU microseconds of a schedule of two fibers",
+    of: "figureHigh",
+    most: 50,
+    says: "at most 50, which is 20,000 a second",
+  },
   bytes("I", 4_000)("gzip over the same parts of Effect"),
   bytes("I", 18_000, Holdfast.all)("gzip over the same parts of Effect"),
   ratio("I", 1.1)("import, over the same parts of Effect"),

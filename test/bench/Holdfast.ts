@@ -6,6 +6,7 @@ import type { OpenEffect } from "./Peers.ts"
 
 export const name = "holdfast Admission"
 export const gate = "holdfast ProviderGate"
+export const explorer = "holdfast Explorer"
 export const all = "holdfast, all of it"
 
 const most = 1_048_576

@@ -13,6 +13,7 @@ const titles: Readonly<Record<Group, string>> = {
   G: "Fairness: who is served",
   H: "HTTP/1.1 and HTTP/2: what a request costs the client's process",
   I: "Bundled: gzip over Effect alone, and what an import costs",
+  J: "Explored: what a schedule costs, in CPU",
 }
 
 type Cell = (row: Row) => string

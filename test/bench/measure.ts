@@ -25,6 +25,7 @@ const files: Readonly<
     }
   },
   I: () => import("./groups/Bundled.ts"),
+  J: () => import("./groups/Explored.ts"),
 }
 
 const group = Row.groups.find((name) => name === process.argv[2])
