@@ -57,7 +57,7 @@ export interface Explored {
  *   oracle: (counter: { seen: number }) => counter.seen === 2 ? undefined : Effect.fail(`${counter.seen} of 2`),
  * }
  * const failed = await Effect.runPromise(Effect.flip(Explorer.explore(visits)))
- * if (failed._tag === "ScheduleFailed") console.log(failed.schedule, "|", failed.cause) // a*2 - | 1 of 2
+ * if (failed._tag === "ScheduleFailed") console.log(failed.schedule, "|", failed.cause) // a*3 - b | 1 of 2
  * ```
  */
 export const explore = <S, F extends Fibers>(

@@ -1,5 +1,5 @@
 /** What an exploration ends with if the program is wrong, or cannot be explored. Owns nothing. */
-import { Refusal } from "../Refusal.ts"
+import * as Data from "effect/Data"
 
 /**
  * What was wrong at the end of a schedule.
@@ -38,36 +38,21 @@ const told: Readonly<Record<Reason, string>> = {
 }
 
 /** A schedule under which the program goes wrong: the simplest that was found, with what happened in it. */
-export class ScheduleFailed extends Refusal {
-  readonly _tag = "ScheduleFailed"
-  override readonly name = "ScheduleFailed"
+export class ScheduleFailed extends Data.Error<{
   readonly reason: Reason
   /** Whom the reason is about, by name. */
   readonly fibers: ReadonlyArray<string>
   /** What was thrown or failed, where something was. */
-  override readonly cause: unknown
+  readonly cause: unknown
   /** The text that `Explorer.replay` runs again. */
   readonly schedule: string
   /** The same for people, a line for each turn of a fiber. */
   readonly story: ReadonlyArray<string>
   /** How many schedules were run before one failed, that one included; not those that were run to simplify it. */
   readonly schedules: number
-  constructor(facts: {
-    readonly reason: Reason
-    readonly fibers: ReadonlyArray<string>
-    readonly cause: unknown
-    readonly schedule: string
-    readonly story: ReadonlyArray<string>
-    readonly schedules: number
-  }) {
-    super()
-    this.reason = facts.reason
-    this.fibers = facts.fibers
-    this.cause = facts.cause
-    this.schedule = facts.schedule
-    this.story = facts.story
-    this.schedules = facts.schedules
-  }
+}> {
+  readonly _tag = "ScheduleFailed"
+  override readonly name = "ScheduleFailed"
   override get message(): string {
     const who = this.fibers.length === 0 ? "" : `: ${this.fibers.join(", ")}`
     const why = this.cause === undefined ? "" : `\n${textOf(this.cause)}`
@@ -86,24 +71,15 @@ const textOf = (cause: unknown): string => cause instanceof Error ? `${cause.nam
  * - `woken`: a fiber went on after the run by something from outside, such as a promise or a timer of the host.
  * - `unshared`: two orders of steps that touched nothing shared came to different ends, so `shared` does not tell all.
  */
-export class Uncontrolled extends Refusal {
-  readonly _tag = "Uncontrolled"
-  override readonly name = "Uncontrolled"
+export class Uncontrolled extends Data.Error<{
   readonly reason: "diverged" | "woken" | "unshared"
   /** The schedule up to where that was seen. */
   readonly schedule: string
   /** Who was woken. */
-  readonly fiber: string | undefined
-  constructor(facts: {
-    readonly reason: "diverged" | "woken" | "unshared"
-    readonly schedule: string
-    readonly fiber?: string | undefined
-  }) {
-    super()
-    this.reason = facts.reason
-    this.schedule = facts.schedule
-    this.fiber = facts.fiber
-  }
+  readonly fiber?: string | undefined
+}> {
+  readonly _tag = "Uncontrolled"
+  override readonly name = "Uncontrolled"
   override get message(): string {
     const { fiber, reason } = this
     const why = {
@@ -120,20 +96,15 @@ export class Uncontrolled extends Refusal {
 }
 
 /** A text that is no schedule, or one that this program cannot follow. It says nothing of whether the program is right. */
-export class InvalidSchedule extends Refusal {
-  readonly _tag = "InvalidSchedule"
-  override readonly name = "InvalidSchedule"
+export class InvalidSchedule extends Data.Error<{
   /** The word that could not be followed, its first 100 characters at most, and how many steps came before it. */
   readonly word: string
   readonly at: number
   /** What could have been chosen there; empty where the text itself is wrong. */
   readonly possible: ReadonlyArray<string>
-  constructor(facts: { readonly word: string; readonly at: number; readonly possible: ReadonlyArray<string> }) {
-    super()
-    this.word = facts.word
-    this.at = facts.at
-    this.possible = facts.possible
-  }
+}> {
+  readonly _tag = "InvalidSchedule"
+  override readonly name = "InvalidSchedule"
   override get message(): string {
     const where = `step ${this.at + 1} of the schedule is ${JSON.stringify(this.word)}`
     return this.possible.length === 0 ? `${where}, which is no step` : `${where}; possible: ${this.possible.join(", ")}`
