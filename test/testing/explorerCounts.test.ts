@@ -20,7 +20,7 @@ const factorial = (n: number): number => n <= 1 ? 1 : n * factorial(n - 1)
 const multinomial = (lengths: ReadonlyArray<number>): number =>
   factorial(lengths.reduce((sum, n) => sum + n)) / lengths.reduce((product, n) => product * factorial(n), 1)
 
-const schedules = async (lengths: ReadonlyArray<number>, bounds: { preemptions: number; interruptions?: number }) =>
+const schedules = (lengths: ReadonlyArray<number>, bounds: { preemptions: number; interruptions?: number }) =>
   Effect.runPromise(Explorer.explore(program(lengths), bounds))
 
 describe("without a bound", () => {
