@@ -41,6 +41,16 @@ export interface Explored {
  * `ScheduleFailed`. The program needs no services; it finds a clock, random numbers and a scheduler that are the same in
  * every run, and logs nothing. It works through runs without waiting, and lets others run between them.
  *
+ * What is left out, and why nothing is missed by it:
+ *
+ * - A turn of Effect's loop in which none of the program's code runs is part of the step after it: neither another fiber
+ *   nor an interruption can tell before from after. One that only installs what to do on an exit is a point for the
+ *   interruption of its own fiber, and for nothing else.
+ * - A fiber that has not begun is interrupted at the start or not before it has: whenever that comes, it ends unseen.
+ * - Of fibers that are `alike` and have not begun only the first is next: another one would do the same under its name.
+ * - With `shared`, a state that the search has been in is not gone on from again, unless with more forced switches left:
+ *   from the same state on the same can happen. `KnownStates` says what a state is, and what that rests on.
+ *
  * @example
  * ```ts
  * import * as Effect from "effect/Effect"

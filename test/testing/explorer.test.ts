@@ -261,6 +261,34 @@ describe("what is the same in every run", () => {
       expect(new Set(times.map(([nanos]) => Number(nanos - before) / 1e9))).toEqual(new Set([0, 1, 3, 4]))
     }))
 
+  it.effect("wakes sleepers in the order of their instants, and those of one instant in either order", () =>
+    Effect.gen(function* () {
+      const woken: Array<string> = []
+      const slept = (name: string, seconds: number) =>
+        Effect.andThen(
+          Effect.sleep(`${seconds} seconds`),
+          Clock.clockWith((clock) =>
+            Effect.sync(() => void woken.push(`${name} ${(clock.monotonicTimeNanosUnsafe() - start) / 1_000_000_000n}`))
+          ),
+        )
+      let start = 0n
+      const prepare = Clock.clockWith((clock) =>
+        Effect.sync(() => {
+          start = clock.monotonicTimeNanosUnsafe()
+        })
+      )
+      yield* Explorer.replay(
+        { prepare, fibers: () => ({ a: slept("a", 3), b: slept("b", 1), c: slept("c", 2) }) },
+        "",
+      )
+      expect(woken).toEqual(["b 1", "c 2", "a 3"])
+      woken.length = 0
+      yield* Explorer.explore({ prepare, fibers: () => ({ a: slept("a", 1), b: slept("b", 1) }) }, { preemptions: 0 })
+      expect(new Set(woken.map((_, i) => woken.slice(2 * (i >> 1), 2 * (i >> 1) + 2).join()))).toEqual(
+        new Set(["a 1,b 1", "b 1,a 1"]),
+      )
+    }))
+
   it.effect("is chance, drawn anew from the same seed", () =>
     Effect.gen(function* () {
       const drawn: Array<number> = []
@@ -292,6 +320,25 @@ describe("what is the same in every run", () => {
 })
 
 describe("an interruption", () => {
+  it.effect("comes between what is taken and the exit that gives it back, and not between two that are one step", () =>
+    Effect.gen(function* () {
+      const job = (printers: { free: number }, isSafe: boolean) => {
+        const take = Effect.sync(() => void printers.free--)
+        const give = Effect.sync(() => void printers.free++)
+        return isSafe
+          ? Effect.acquireUseRelease(take, () => Effect.void, () => give)
+          : Effect.andThen(take, Effect.ensuring(Effect.void, give))
+      }
+      const program = (isSafe: boolean) => ({
+        prepare: Effect.sync(() => ({ free: 1 })),
+        fibers: (printers: { free: number }) => ({ a: job(printers, isSafe) }),
+        oracle: ({ free }: { free: number }) => free === 1 ? Effect.void : Effect.fail(`${free} free`),
+      })
+      const failed = yield* failure(program(false), { preemptions: 0, interruptions: 1 })
+      expect([failed.cause, failed.schedule]).toEqual(["0 free", "a !a"])
+      expect((yield* Explorer.explore(program(true), { preemptions: 0, interruptions: 1 })).exhaustive).toBe(true)
+    }))
+
   it.effect("comes to those who are named, at every point, to one that a fiber starts too", () =>
     Effect.gen(function* () {
       const ends = new Map<string, number>()
