@@ -1,0 +1,70 @@
+/**
+ * Known states and the bounds: what was left of them when a state was first come to decides what it spares. In these
+ * programs a state is come to twice by the order of two steps that only read, with more left the second time.
+ */
+import { expect, it } from "vitest"
+import * as Effect from "effect/Effect"
+import { tell, type Told } from "./Worlds.ts"
+
+const read = <A>(look: () => A): Effect.Effect<A> => Effect.sync(look)
+const write = (change: () => void): Effect.Effect<void> => Effect.sync(change)
+
+/** What pruning finds within one forced switch, which must be what is found without it. */
+const pruned = <S>(prepare: () => S, fibers: (state: S) => Readonly<Record<string, Effect.Effect<void>>>): Told => {
+  const program = {
+    prepare: Effect.sync(prepare),
+    fibers: (state: unknown) => fibers(state as S),
+    oracle: () => {},
+    shared: (state: unknown) => state,
+  }
+  const [some, all] = (["pruned", undefined] as const).map((how) =>
+    tell(program, { preemptions: 1, ...(how && { how }) }, (state) => JSON.stringify(state))
+  )
+  expect([...some!.ends].sort()).toEqual([...all!.ends].sort())
+  return some!
+}
+
+const comesTo = ({ ends }: Told, end: object): boolean => [...ends].some((told) => told.endsWith(JSON.stringify(end)))
+
+it("a state that was come to by a switch is gone on from by a way that has spared it", () => {
+  // `b` has to look before `a` writes, for which it need not be forced in; then `c` can be, between the two writes.
+  const told = pruned(() => ({ n: 0, b: -1, c: -1 }), (s) => ({
+    a: Effect.flatMap(
+      read(() => s.n),
+      (n) =>
+        Effect.andThen(
+          write(() => {
+            s.n = n + 1
+          }),
+          write(() => {
+            s.n = n + 10
+          }),
+        ),
+    ),
+    b: Effect.flatMap(read(() => s.n), (n) =>
+      Effect.andThen(
+        Effect.yieldNow,
+        write(() => {
+          s.b = n
+        }),
+      )),
+    c: write(() => {
+      s.c = s.n
+    }),
+  }))
+  expect(comesTo(told, { n: 10, b: 0, c: 1 })).toBe(true)
+})
+
+it("a state in which one fiber runs does not spare the one in which another does, to whom it costs a switch", () => {
+  const told = pruned(() => ({ reads: "", last: "" }), (s) => {
+    const fiber = (name: string): Effect.Effect<void> =>
+      Effect.flatMap(read(() => s.last), (last) =>
+        write(() => {
+          s.reads += `${name}${last} `
+          s.last = name
+        }))
+    return { a: fiber("a"), c: fiber("c") }
+  })
+  expect(comesTo(told, { reads: "c a ", last: "a" })).toBe(true)
+  expect(comesTo(told, { reads: "a c ", last: "c" })).toBe(true)
+})
