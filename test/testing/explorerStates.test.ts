@@ -27,8 +27,8 @@ const pruned = <S>(prepare: () => S, fibers: (state: S) => Readonly<Record<strin
 const comesTo = ({ ends }: Told, end: object): boolean => [...ends].some((told) => told.endsWith(JSON.stringify(end)))
 
 it("a state that was come to by a switch is gone on from by a way that has spared it", () => {
-  // `b` has to look before `a` writes, for which it need not be forced in; then `c` can be, between the two writes.
-  const told = pruned(() => ({ n: 0, b: -1, c: -1 }), (s) => ({
+  // `b` has to look before `a` writes and again at the end, for which it need not be forced in; so `c` can be.
+  const told = pruned(() => ({ n: 0, b: "", c: -1 }), (s) => ({
     a: Effect.flatMap(
       read(() => s.n),
       (n) =>
@@ -45,14 +45,14 @@ it("a state that was come to by a switch is gone on from by a way that has spare
       Effect.andThen(
         Effect.yieldNow,
         write(() => {
-          s.b = n
+          s.b = `${n}, then ${s.n}`
         }),
       )),
     c: write(() => {
       s.c = s.n
     }),
   }))
-  expect(comesTo(told, { n: 10, b: 0, c: 1 })).toBe(true)
+  expect(comesTo(told, { n: 10, b: "0, then 10", c: 1 })).toBe(true)
 })
 
 it("a state in which one fiber runs does not spare the one in which another does, to whom it costs a switch", () => {
