@@ -94,7 +94,7 @@ const gateway = (fibers: (gateway: Gateway) => Fibers, { alike = [], taken = fal
     alike,
   })
 
-/** A circuit that is open for one second when it begins; one fiber is there to let that second pass. */
+/** A circuit that is open for one second when it begins; one fiber is there to let that second pass, and looks then. */
 const breaker = (fiber: (breaker: CircuitBreaker.CircuitBreaker) => Effect.Effect<unknown, unknown>): AnyProgram =>
   program({
     prepare: Effect.tap(
@@ -104,7 +104,10 @@ const breaker = (fiber: (breaker: CircuitBreaker.CircuitBreaker) => Effect.Effec
     fibers: (breaker: CircuitBreaker.CircuitBreaker) => ({
       a: fiber(breaker),
       b: fiber(breaker),
-      c: Effect.sleep("1 second"),
+      c: Effect.andThen(Effect.sleep("1 second"), Effect.exit(breaker.peek)).pipe(
+        Effect.andThen(Effect.exit(breaker.peek)),
+        Effect.andThen(breaker.snapshot),
+      ),
     }),
     oracle: (breaker) =>
       Effect.map(breaker.snapshot, ({ state }) => assert.notStrictEqual(state, "half-open", "a probe is left")),
@@ -138,7 +141,7 @@ export const admission: Readonly<Record<string, AnyProgram>> = {
           snapshot.running + snapshot.free === snapshot.limits.maxRunning && snapshot.permits <= 2 &&
             holders.length <= 2,
         )),
-    ),
+    ).pipe(Effect.andThen(it.admission.lower({ maxQueued: 2 })), Effect.andThen(it.admission.lower({ maxQueued: 1 }))),
   })),
   withhold: hall(one, (it) => ({
     a: running(it, "a"),
@@ -148,7 +151,12 @@ export const admission: Readonly<Record<string, AnyProgram>> = {
   drain: hall(one, (it) => ({
     a: running(it, "a"),
     b: running(it, "b"),
-    c: Effect.flatMap(Deadline.after("10 seconds"), it.admission.drain),
+    c: Effect.flatMap(Deadline.after("10 seconds"), it.admission.drain).pipe(
+      Effect.andThen(it.admission.snapshot),
+      Effect.andThen(it.admission.holders),
+      Effect.andThen(it.admission.snapshot),
+      Effect.andThen(it.admission.holders),
+    ),
   }), { alike: ["a", "b"] }),
 }
 
