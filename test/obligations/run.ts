@@ -3,6 +3,8 @@
  * Prefixes and single ids as arguments (`-- AD K-1`) ask for these alone, none for all that `built.json` declares.
  * Status 0: no gap in what was asked for; 1: a gap, or no evidence; 2: an argument that names nothing.
  *
+ * That a test can fail is what `npm run mutants` shows, which takes longer.
+ *
  * Only files whose text holds an id are run, and with arguments only those that hold an id asked for. So an id has to
  * be written out in the file of its test, where one can also search for it.
  */

@@ -41,17 +41,22 @@ interface Report {
 }
 
 /**
- * Runs vitest inside `runtime` with further vitest arguments. What breaks outside a test (a file that does not load, an
- * unhandled error, a run without any test, a run out of time) counts as one failed test, so that it cannot pass unseen.
+ * Runs vitest inside `runtime` with further arguments and variables. What breaks outside a test (a file that does not
+ * load, an unhandled error, a run without any test, a run out of time) counts as one failed test, so that it cannot pass
+ * unseen.
  */
-export const run = async (runtime: Runtime.Name, args: readonly string[]): Promise<Run> => {
+export const run = async (
+  runtime: Runtime.Name,
+  args: readonly string[],
+  env: Readonly<Record<string, string>> = {},
+): Promise<Run> => {
   await Runtime.install(runtime)
   const folder = mkdtempSync(join(tmpdir(), "holdfast-suite-"))
   const file = join(folder, "report.json")
   const vitest = ["node_modules/vitest/vitest.mjs", "run", "--reporter=dot", "--reporter=json", `--outputFile=${file}`]
   const ended = await Command.run([...Runtime.command(runtime), ...vitest, ...args], {
     cwd: Runtime.root,
-    env: { NO_COLOR: "1" },
+    env: { NO_COLOR: "1", ...env },
     limitMillis: 420_000,
   })
   const tests = read(file)

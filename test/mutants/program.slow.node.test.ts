@@ -1,0 +1,21 @@
+/** `npm run mutants` as a command: its statuses, and that a break that survives is one of them. */
+import { assert, it } from "vitest"
+import * as Command from "../support/Command.ts"
+import * as Runtime from "../support/Runtime.ts"
+
+const command = (...args: readonly string[]): Promise<Command.Ended> =>
+  Command.run([...Runtime.command("node"), "test/mutants/run.ts", ...args], { cwd: Runtime.root })
+
+it("a break that no test notices makes the status 1, though another is caught", { timeout: 120_000 }, async () => {
+  const { output, status } = await command("--table", "test/mutants/Planted.ts")
+  assert.match(output, /^caught .* what was retired is current/m)
+  assert.match(output, /^SURVIVED .* nothing/m)
+  assert.match(output, /^1 of 2 breaks caught by the test that is named$/m)
+  assert.strictEqual(status, 1)
+})
+
+it("a wrong argument makes the status 2", { timeout: 60_000 }, async () => {
+  for (const args of [["--only", "core/Nothing"], ["--unknown"]]) {
+    assert.strictEqual((await command(...args)).status, 2)
+  }
+})

@@ -1,0 +1,83 @@
+/**
+ * `npm run mutants`: breaks the code on purpose, in the ways that `Breaks.ts` lists, each of which the test that it names
+ * has to notice. On Node; no file is changed.
+ *
+ * - `--only PATH`: those in files whose path begins so; may be given more than once
+ * - `--changed [REV]`: those in files that differ from REV; from the last commit if left out
+ * - `--list-only`: says which these are, and runs nothing
+ * - `--table FILE`: another table of breaks
+ *
+ * Status 0: all were caught; 1: not so, or a table that is not true any more; 2: an argument is wrong.
+ */
+import { spawnSync } from "node:child_process"
+import { existsSync, readFileSync } from "node:fs"
+import process from "node:process"
+import { parseArgs } from "node:util"
+import * as Runtime from "../support/Runtime.ts"
+import { type Break, breaks as own } from "./Breaks.ts"
+import * as Catch from "./Catch.ts"
+import * as Changes from "./Changes.ts"
+
+const stop = (status: number, line: string): never => {
+  console.error(line)
+  process.exit(status)
+}
+
+const options = {
+  "list-only": { type: "boolean" },
+  only: { type: "string", multiple: true },
+  changed: { type: "string" },
+  table: { type: "string" },
+} as const
+
+/** `--changed` alone means: since the last commit. */
+const words = process.argv.slice(2).flatMap((word, i, all) =>
+  word === "--changed" && (all[i + 1]?.startsWith("--") ?? true) ? [word, "HEAD"] : [word]
+)
+const flags = (() => {
+  try {
+    return parseArgs({ options, args: words }).values
+  } catch (error) {
+    return stop(2, `mutants: ${error instanceof Error ? error.message : error}`)
+  }
+})()
+const git = (...args: readonly string[]): string => {
+  const ended = spawnSync("git", args, { cwd: Runtime.root, encoding: "utf8", maxBuffer: 1 << 28 })
+  return ended.status === 0 ? ended.stdout : stop(2, `mutants: git ${args.join(" ")}: ${ended.stderr ?? ended.error}`)
+}
+const changed = flags.changed === undefined
+  ? undefined
+  : Changes.parse(git("diff", "--unified=0", "--no-color", "--no-ext-diff", flags.changed, "--", "core", "adapters"))
+const isAsked = (file: string): boolean =>
+  (flags.only?.some((path) => file.startsWith(path)) ?? true) && (changed?.has(file) ?? true)
+
+const breaks: readonly Break[] = flags.table === undefined ? own : (await import(Runtime.root + flags.table)).breaks
+const read = (file: string): string | undefined =>
+  existsSync(Runtime.root + file) ? readFileSync(Runtime.root + file, "utf8") : undefined
+for (const path of flags.only ?? []) {
+  if (!breaks.some(({ file }) => file.startsWith(path))) {
+    stop(2, `mutants: no break is in a file that begins with ${path}`)
+  }
+}
+
+/** The list of breaks. */
+const list = async (): Promise<boolean> => {
+  const rotten = Catch.rot(breaks, read)
+  for (const line of rotten) console.log(`ROTTEN ${line}`)
+  const asked = breaks.filter(({ file }) => isAsked(file))
+  if (flags["list-only"] === true) {
+    for (const one of asked) console.log(`${one.file}: ${one.why}\n  ${one.testFile}: ${one.test}`)
+  } else if (rotten.length === 0 && asked.length > 0) {
+    const wrong = await Catch.baseline(asked)
+    for (const line of wrong) console.log(line)
+    if (wrong.length > 0) return false
+    const verdicts = await Catch.judgeAll(asked, (line) => console.log(line))
+    const caught = verdicts.filter((verdict) => verdict.wrong === undefined).length
+    console.log(`${caught} of ${asked.length} breaks caught by the test that is named`)
+    return caught === asked.length
+  }
+  console.log(`${asked.length} of ${breaks.length} breaks asked for`)
+  return rotten.length === 0
+}
+
+process.exit(await list() ? 0 : 1)
