@@ -106,8 +106,11 @@ const tests: readonly (readonly [commands: readonly string[], run: () => Promise
   [["npm run obligations", that("npm run obligations -- ")], async () => {
     expect(await Shell.run(that("npm run obligations -- "))).toMatch(/^1 of 1 obligations proved/m)
   }],
-  [["npm run mutants", that("npm run mutants -- ")], async () => {
-    expect(await Shell.run(that("npm run mutants -- "))).toMatch(/^1 of 1 breaks caught/m)
+  [["npm run mutants", that("npm run mutants -- --only "), that("npm run mutants -- --generated ")], async () => {
+    expect(await Shell.run(that("npm run mutants -- --only "))).toMatch(/^1 of 1 breaks caught/m)
+    expect(await Shell.run(that("npm run mutants -- --generated "))).toMatch(
+      /^core\/kernel: \d+ of \d+ mutants killed/m,
+    )
   }],
   [["npm run bench", that("npm run bench -- ")], async () => {
     expect(await Shell.run(that("npm run bench -- "))).toMatch(/^3 of 3 reached/m)

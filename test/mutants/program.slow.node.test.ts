@@ -14,8 +14,19 @@ it("a break that no test notices makes the status 1, though another is caught", 
   assert.strictEqual(status, 1)
 })
 
+it(
+  "a generated mutant that survives is told, and those that are killed are counted",
+  { timeout: 120_000 },
+  async () => {
+    const { output, status } = await command("--generated", "--only", "core/kernel/Epoch.ts", "--sample", "8")
+    assert.match(output, /^8 of \d+ mutants in 1 files \(\d+\.\d % by seed 1\)$/m)
+    assert.match(output, /^core\/kernel: \d of 8 mutants killed/m)
+    assert.strictEqual(status, 0)
+  },
+)
+
 it("a wrong argument makes the status 2", { timeout: 60_000 }, async () => {
-  for (const args of [["--only", "core/Nothing"], ["--unknown"]]) {
+  for (const args of [["--only", "core/Nothing"], ["--sample", "0"], ["--unknown"]]) {
     assert.strictEqual((await command(...args)).status, 2)
   }
 })

@@ -1,22 +1,25 @@
 /**
- * `npm run mutants`: breaks the code on purpose, in the ways that `Breaks.ts` lists, each of which the test that it names
- * has to notice. On Node; no file is changed.
+ * `npm run mutants`: breaks the code on purpose and sees that the tests notice. Two ways, on Node:
  *
- * - `--only PATH`: those in files whose path begins so; may be given more than once
- * - `--changed [REV]`: those in files that differ from REV; from the last commit if left out
- * - `--list-only`: says which these are, and runs nothing
- * - `--table FILE`: another table of breaks
+ * - without `--generated`, the list of breaks in `Breaks.ts`, each of which the test that it names has to catch
+ * - `--generated`: every small change of `core` that the operators in `Operators.ts` make, those of one file in one build
  *
- * Status 0: all were caught; 1: not so, or a table that is not true any more; 2: an argument is wrong.
+ * Either way `--only PATH` takes those in files whose path begins so (may be given more than once), `--changed [REV]` those
+ * in files, of generated ones in lines, that differ from REV (the last commit if left out), and `--list-only` runs nothing.
+ * `--table FILE` takes another table of breaks. Of generated ones `--sample N` draws so many by `--seed S`, and `--thorough` spends slow tests on listed survivors too.
+ *
+ * Status 0: all were caught, or of the generated ones as many as `goals` says; 1: not so, or a table that is not true any
+ * more; 2: an argument is wrong.
  */
 import { spawnSync } from "node:child_process"
-import { existsSync, readFileSync } from "node:fs"
+import { existsSync, readdirSync, readFileSync } from "node:fs"
 import process from "node:process"
 import { parseArgs } from "node:util"
 import * as Runtime from "../support/Runtime.ts"
 import { type Break, breaks as own } from "./Breaks.ts"
 import * as Catch from "./Catch.ts"
 import * as Changes from "./Changes.ts"
+import * as Generated from "./Generated.ts"
 
 const stop = (status: number, line: string): never => {
   console.error(line)
@@ -24,10 +27,14 @@ const stop = (status: number, line: string): never => {
 }
 
 const options = {
+  generated: { type: "boolean" },
+  thorough: { type: "boolean" },
   "list-only": { type: "boolean" },
   only: { type: "string", multiple: true },
   changed: { type: "string" },
   table: { type: "string" },
+  sample: { type: "string" },
+  seed: { type: "string" },
 } as const
 
 /** `--changed` alone means: since the last commit. */
@@ -41,23 +48,30 @@ const flags = (() => {
     return stop(2, `mutants: ${error instanceof Error ? error.message : error}`)
   }
 })()
+const number = (name: "sample" | "seed"): number | undefined => {
+  const value = flags[name]
+  if (value === undefined) return undefined
+  return /^[1-9]\d{0,8}$/.test(value) ? Number(value) : stop(2, `mutants: --${name} must be a whole number above 0`)
+}
+
 const git = (...args: readonly string[]): string => {
   const ended = spawnSync("git", args, { cwd: Runtime.root, encoding: "utf8", maxBuffer: 1 << 28 })
   return ended.status === 0 ? ended.stdout : stop(2, `mutants: git ${args.join(" ")}: ${ended.stderr ?? ended.error}`)
 }
-const changed = flags.changed === undefined
-  ? undefined
-  : Changes.parse(git("diff", "--unified=0", "--no-color", "--no-ext-diff", flags.changed, "--", "core", "adapters"))
+const changed = flags.changed === undefined ? undefined : Changes.parse(
+  git("diff", "--merge-base", "--unified=0", "--no-color", "--no-ext-diff", flags.changed, "--", "core", "adapters"),
+)
 const isAsked = (file: string): boolean =>
   (flags.only?.some((path) => file.startsWith(path)) ?? true) && (changed?.has(file) ?? true)
 
 const breaks: readonly Break[] = flags.table === undefined ? own : (await import(Runtime.root + flags.table)).breaks
 const read = (file: string): string | undefined =>
   existsSync(Runtime.root + file) ? readFileSync(Runtime.root + file, "utf8") : undefined
+const files = readdirSync(`${Runtime.root}core`, { recursive: true, encoding: "utf8" })
+  .filter((file) => file.endsWith(".ts")).map((file) => `core/${file}`).sort()
+const known = [...files, ...new Set(breaks.map(({ file }) => file))]
 for (const path of flags.only ?? []) {
-  if (!breaks.some(({ file }) => file.startsWith(path))) {
-    stop(2, `mutants: no break is in a file that begins with ${path}`)
-  }
+  if (!known.some((file) => file.startsWith(path))) stop(2, `mutants: no file begins with ${path}`)
 }
 
 /** The list of breaks. */
@@ -80,4 +94,17 @@ const list = async (): Promise<boolean> => {
   return rotten.length === 0
 }
 
-process.exit(await list() ? 0 : 1)
+const generated = (): Promise<boolean> =>
+  Generated.run({
+    sources: files.filter(isAsked).map((file) => [file, read(file)!] as const),
+    isAsked: ({ file, lineNumber }) => changed === undefined || Changes.has(changed, file, lineNumber),
+    isPart: flags.only !== undefined || changed !== undefined,
+    isStrict: changed !== undefined,
+    sample: number("sample"),
+    seed: number("seed") ?? 1,
+    isThorough: flags.thorough === true,
+    isListOnly: flags["list-only"] === true,
+    say: (line) => console.log(line),
+  })
+
+process.exit(await (flags.generated === true ? generated() : list()) ? 0 : 1)

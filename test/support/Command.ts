@@ -9,6 +9,8 @@ export interface Options {
   readonly cwd?: string
   readonly env?: Readonly<Record<string, string>>
   readonly limitMillis?: number
+  /** Ends it before its limit. */
+  readonly signal?: AbortSignal
 }
 
 /** `status` is 0 only if the command ended well within its limit; `output` is what it wrote to both streams, in order. */
@@ -47,6 +49,9 @@ export const run = (command: readonly string[], options: Options = {}): Promise<
       resolve({ status, output, seconds: (performance.now() - started) / 1000 })
     }
     const limitMillis = options.limitMillis ?? 300_000
+    options.signal?.addEventListener("abort", () => {
+      if (child.pid !== undefined && running.has(child.pid)) kill(child.pid)
+    })
     const timer = setTimeout(() => {
       output += `\n${command.join(" ")}: killed after ${limitMillis / 1000} s\n`
       if (child.pid !== undefined) kill(child.pid)

@@ -1,0 +1,119 @@
+/**
+ * What one run of the tests is to try, and what came of it: a plan that the driver writes, and a log to which the tests'
+ * process adds a line for each thing that happens. Both are files in a folder of their own, since either side may end.
+ */
+import { appendFileSync, readFileSync, writeFileSync } from "node:fs"
+import process from "node:process"
+import type { Numbered } from "./Schemata.ts"
+
+export interface Plan {
+  /** Every mutant that is woven in, by rising number. */
+  readonly mutants: readonly Numbered[]
+  /** Those to be tried. */
+  readonly tried: readonly number[]
+  /** Test files in the order in which they run, from the top of the repository. */
+  readonly order: readonly string[]
+  /** A test that would take longer over all that it reaches is left for the second round, which runs such tests alone. */
+  readonly mostMillis: number
+  /** The second round: the tests that were too slow for the first. Undefined in the first. */
+  readonly slow: readonly Slow[] | undefined
+  /** The mutant that is on from the start, in a run that is for it alone; or 0. */
+  readonly alone: number
+}
+
+export interface Slow {
+  readonly file: string
+  readonly test: string
+}
+
+export type How = "failed" | "looped" | "hung"
+
+export type Event =
+  /** A file's tests were collected; the numbers that loading it reached. */
+  | { readonly kind: "loaded"; readonly file: string; readonly reached: readonly number[] }
+  /** A test passed without any mutant. */
+  | {
+    readonly kind: "ran"
+    readonly file: string
+    readonly test: string
+    readonly millis: number
+    readonly isSlow: boolean
+    readonly reached: readonly number[]
+  }
+  /** The test does not pass with the switches woven in, though none is on: it cannot judge. */
+  | { readonly kind: "unfit"; readonly file: string; readonly test: string }
+  | { readonly kind: "trying"; readonly id: number; readonly file: string; readonly test: string }
+  | { readonly kind: "killed"; readonly id: number; readonly how: How; readonly file: string; readonly test: string }
+  /** The test does not pass after these mutants as it did before: what it said of them is void. */
+  | { readonly kind: "void"; readonly ids: readonly number[]; readonly file: string; readonly test: string }
+
+/** The variable that names the folder of plan and log. */
+export const variable = "HOLDFAST_MUTANTS"
+export const file = (folder: string): string => `${folder}/plan.json`
+export const log = (folder: string): string => `${folder}/log.jsonl`
+
+export const write = (folder: string, plan: Plan): void => writeFileSync(file(folder), JSON.stringify(plan))
+
+/** The plan of this process, and its folder. */
+export const mine = (): readonly [Plan, folder: string] => {
+  const folder = process.env[variable]
+  if (folder === undefined) throw new Error(`${variable} names no folder: run npm run mutants`)
+  return [JSON.parse(readFileSync(file(folder), "utf8")), folder]
+}
+
+export const tell = (folder: string, event: Event): void => appendFileSync(log(folder), `${JSON.stringify(event)}\n`)
+
+/** What has happened so far. A line that is not whole is one that is just being written. */
+export const events = (folder: string): readonly Event[] =>
+  readFileSync(log(folder), { encoding: "utf8", flag: "a+" }).split("\n").slice(0, -1).map((line) => JSON.parse(line))
+
+interface SlowRun extends Slow {
+  readonly millis: number
+  readonly reached: readonly number[]
+}
+
+/** What the log says in the end: who killed what, and what was reached by whom. */
+export interface Findings {
+  readonly killed: ReadonlyMap<number, Event & { readonly kind: "killed" }>
+  /** Numbers whose verdict is void. */
+  readonly unsure: ReadonlySet<number>
+  readonly reached: ReadonlySet<number>
+  /** By number: the files that reach it as they load. */
+  readonly loaded: ReadonlyMap<number, readonly string[]>
+  /** Slow tests, with what they reach. */
+  readonly slow: readonly SlowRun[]
+  readonly unfit: readonly Slow[]
+}
+
+export const findings = (events: readonly Event[]): Findings => {
+  const killed = new Map<number, Event & { readonly kind: "killed" }>()
+  const unsure = new Set<number>()
+  const reached = new Set<number>()
+  const loaded = new Map<number, string[]>()
+  const slow: SlowRun[] = []
+  const unfit: Slow[] = []
+  for (const event of events) {
+    switch (event.kind) {
+      case "loaded":
+        for (const id of event.reached) loaded.set(id, [...loaded.get(id) ?? [], event.file])
+        break
+      case "ran":
+        for (const id of event.reached) reached.add(id)
+        if (event.isSlow) slow.push(event)
+        break
+      case "unfit":
+        unfit.push(event)
+        break
+      case "killed":
+        killed.set(event.id, event)
+        break
+      case "void":
+        for (const id of event.ids) {
+          if (killed.get(id)?.file !== event.file) continue
+          killed.delete(id)
+          unsure.add(id)
+        }
+    }
+  }
+  return { killed, unsure, reached, loaded, slow, unfit }
+}

@@ -1,0 +1,173 @@
+/**
+ * Tries mutants in rounds: first with the tests that are quick, then the few that are left with the slow ones, and at last
+ * those that only a process of their own can judge. It owns the folder of plan and log, and one process at a time.
+ */
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join, posix } from "node:path"
+import process from "node:process"
+import * as Command from "../support/Command.ts"
+import * as Runtime from "../support/Runtime.ts"
+import * as Source from "../support/Source.ts"
+import * as Plan from "./Plan.ts"
+import type { Numbered } from "./Schemata.ts"
+
+export interface Options {
+  /** Those that are woven in, and the numbers of those that are tried. */
+  readonly mutants: readonly Numbered[]
+  /** Numbers that slow tests and processes of their own are not spent on. */
+  readonly spared: ReadonlySet<number>
+  /** Test files in the order in which they are to be run; those that load none of the mutated files are left out. */
+  readonly tests: readonly string[]
+  readonly say: (line: string) => void
+}
+
+export interface Verdict {
+  readonly mutant: Numbered
+  /** Who killed it, and how; undefined for a survivor. */
+  readonly killed: { readonly how: Plan.How; readonly file: string; readonly test: string } | undefined
+  /** False where no test has come to it. */
+  readonly isReached: boolean
+}
+
+export interface Result {
+  readonly verdicts: readonly Verdict[]
+  /** Tests that could not judge, since they fail with the switches woven in. */
+  readonly unfit: readonly string[]
+}
+
+/** What one test may take in the first round, over all its mutants. */
+const mostMillis = 10_000
+/** The log does not grow for so long: the process is caught in a loop that has no switch in it. */
+const patienceMillis = { quick: 90_000, slow: 240_000 }
+
+/** The folders of tests, cheapest first, that load core in their own process. */
+const folders = ["kernel", "model", "core", "http", "testing", "hazard"]
+
+/** All test files that may judge, in the order of their folders, and within one by size; sweeps last. */
+export const testFiles = (): readonly string[] => {
+  const isSweep = (file: string): number => +/sweep/i.test(file)
+  return folders.flatMap((folder) =>
+    readdirSync(`${Runtime.root}test/${folder}`).filter((name) => name.endsWith(".test.ts"))
+      .map((name) => `test/${folder}/${name}`)
+      .toSorted((a, b) => statSync(Runtime.root + a).size - statSync(Runtime.root + b).size)
+  ).toSorted((a, b) => isSweep(a) - isSweep(b))
+}
+
+const isSlowFile = (file: string): boolean => file.includes(".slow.")
+
+/** True where a file loads one of `targets`, by itself or through others. */
+const loads = (targets: ReadonlySet<string>): (file: string) => boolean => {
+  const known = new Map<string, boolean>()
+  const ask = (file: string): boolean => {
+    const answer = known.get(file)
+    if (answer !== undefined) return answer
+    known.set(file, targets.has(file))
+    const path = posix.normalize(file)
+    const found = targets.has(path) ||
+      Source.read(path, readFileSync(Runtime.root + path, "utf8")).imports
+        .some(({ name }) => /^(core|adapters|test)\/.*\.ts$/.test(name) && ask(name))
+    known.set(file, found)
+    return found
+  }
+  return ask
+}
+
+export const run = async (options: Options): Promise<Result> => {
+  const folder = mkdtempSync(join(tmpdir(), "holdfast-mutants-"))
+  process.once("exit", () => rmSync(folder, { recursive: true }))
+  return await rounds(folder, options)
+}
+
+const rounds = async (folder: string, { mutants, spared, tests, say }: Options): Promise<Result> => {
+  const files = tests.filter(loads(new Set(mutants.map(({ file }) => file))))
+  const all = mutants.map(({ id }) => id)
+  const plan: Plan.Plan = { mutants, tried: all, order: files, mostMillis, slow: undefined, alone: 0 }
+  say(`${mutants.length} mutants, ${files.length} test files`)
+  await round(folder, plan, files.filter((file) => !isSlowFile(file)), patienceMillis.quick)
+
+  const first = Plan.findings(Plan.events(folder))
+  const left = new Set(all.filter((id) => !first.killed.has(id) && !spared.has(id)))
+  say(`${first.killed.size} killed by quick tests`)
+  const slow = first.slow.filter(({ reached }) => reached.some((id) => left.has(id)))
+    .toSorted((a, b) => a.millis - b.millis)
+  const slowFiles = [...new Set(slow.map(({ file }) => file)), ...files.filter(isSlowFile)]
+  if (left.size > 0 && slowFiles.length > 0) {
+    const second = { ...plan, order: slowFiles, tried: [...left], slow: slow.map(({ file, test }) => ({ file, test })) }
+    await round(folder, second, slowFiles, patienceMillis.slow)
+  }
+
+  const then = Plan.findings(Plan.events(folder))
+  const alone = mutants.filter(({ id, isStatic }) =>
+    !then.killed.has(id) && !spared.has(id) && (isStatic ? then.loaded.has(id) : then.unsure.has(id))
+  )
+  say(`${then.killed.size} killed with slow tests, ${alone.length} to be tried alone`)
+  for (const mutant of alone) await judgeAlone(folder, plan, mutant, then.loaded.get(mutant.id) ?? files)
+
+  const last = Plan.findings(Plan.events(folder))
+  return {
+    verdicts: mutants.map((mutant) => ({
+      mutant,
+      killed: last.killed.get(mutant.id),
+      isReached: last.reached.has(mutant.id) || last.loaded.has(mutant.id),
+    })),
+    unfit: last.unfit.map(({ file, test }) => `${file}: ${test}`),
+  }
+}
+
+const vitest = (folder: string, files: readonly string[], signal: AbortSignal, ...args: readonly string[]) =>
+  Command.run(
+    [...Runtime.command("node"), "node_modules/vitest/vitest.mjs", "run", "--config=test/mutants/vitest.config.ts"]
+      .concat("--reporter=dot", ...args, files),
+    { cwd: Runtime.root, env: { NO_COLOR: "1", [Plan.variable]: folder }, limitMillis: 86_400_000, signal },
+  )
+
+/** Runs the files to the end of the last. Where the process is caught by a mutant, that one is killed, and it goes on. */
+const round = async (
+  folder: string,
+  plan: Plan.Plan,
+  files: readonly string[],
+  patience: number,
+): Promise<void> => {
+  Plan.write(folder, plan)
+  for (let rest = files; rest.length > 0;) {
+    const caught = new AbortController()
+    let size = -1
+    const watch = setInterval(() => {
+      const grown = statSync(Plan.log(folder), { throwIfNoEntry: false })?.size ?? 0
+      if (grown === size) caught.abort()
+      size = grown
+    }, patience)
+    const ended = await vitest(folder, rest, caught.signal)
+    clearInterval(watch)
+    if (!caught.signal.aborted) {
+      if (!Plan.events(folder).some(({ kind }) => kind === "loaded")) throw new Error(`no test ran:\n${ended.output}`)
+      return
+    }
+    const last = Plan.events(folder).at(-1)
+    if (last?.kind !== "trying") throw new Error(`the tests stand still: ${JSON.stringify(last)}\n${ended.output}`)
+    Plan.tell(folder, { ...last, kind: "killed", how: "hung" })
+    rest = rest.slice(rest.indexOf(last.file))
+  }
+}
+
+/** One process with the mutant on from the start, for what is evaluated as a module loads. */
+const judgeAlone = async (
+  folder: string,
+  plan: Plan.Plan,
+  mutant: Numbered,
+  files: readonly string[],
+): Promise<void> => {
+  Plan.write(folder, { ...plan, alone: mutant.id })
+  const noun = posix.basename(mutant.file, ".ts").toLowerCase()
+  const near = (file: string): number => posix.basename(file).toLowerCase().startsWith(noun) ? 0 : 1
+  const ended = await vitest(
+    folder,
+    files.filter((file) => !isSlowFile(file)).toSorted((a, b) => near(a) - near(b)),
+    AbortSignal.timeout(patienceMillis.slow),
+    "--bail=1",
+  )
+  if (ended.status === 0) return
+  const by = /FAIL +(\S+\.test\.ts)(?: > (.*))?/.exec(ended.output)
+  Plan.tell(folder, { kind: "killed", id: mutant.id, how: "failed", file: by?.[1] ?? "", test: by?.[2] ?? "" })
+}

@@ -1,0 +1,143 @@
+/**
+ * Runs each test once as it is, and then once more for each mutant that it reaches and that nobody has killed yet. So a
+ * mutant costs the time of one test and not that of a process. It owns the switch that tells which mutant is on.
+ *
+ * A mutant is killed by a test that fails, that takes more than twenty times the steps it takes without it (`looped`), or
+ * that is not through in ten times its time and a second more (`hung`). After its mutants each test runs once more without.
+ */
+import { type RunnerTestCase, type RunnerTestFile, TestRunner, type TestRunnerConfig } from "vitest"
+import * as fc from "fast-check"
+import { relative } from "node:path"
+import * as Runtime from "../support/Runtime.ts"
+import * as Plan from "./Plan.ts"
+import { global } from "./Schemata.ts"
+
+const [plan, folder] = Plan.mine()
+const reached = new Uint8Array(plan.mutants.length + 1)
+let active = plan.alone
+let steps = 0
+let most = Infinity
+let until = Infinity
+let looped = false
+
+Object.assign(globalThis, {
+  [global]: {
+    isOn: (id: number): boolean => {
+      if (++steps > most || ((steps & 1023) === 0 && performance.now() > until)) {
+        looped = true
+        throw new Error("a mutant goes on and on")
+      }
+      reached[id] = 1
+      return id === active
+    },
+  },
+})
+
+/** The numbers that were reached since this was asked last. */
+const takeReached = (): readonly number[] => {
+  const ids = [...reached.entries()].filter(([, is]) => is === 1).map(([id]) => id)
+  reached.fill(0)
+  steps = 0
+  return ids
+}
+
+// A failure is enough; the least one is of no interest here.
+fc.configureGlobal({ ...fc.readConfigureGlobal(), endOnFailure: true })
+
+const titleOf = (test: RunnerTestCase): string => test.fullTestName
+const fileOf = (test: RunnerTestCase | RunnerTestFile): string => relative(Runtime.root, test.file.filepath)
+
+const quietly = async <A>(run: () => Promise<A>): Promise<A> => {
+  const { log, error, warn } = console
+  console.log = console.error = console.warn = () => {}
+  try {
+    return await run()
+  } finally {
+    Object.assign(console, { log, error, warn })
+  }
+}
+
+type Body = () => unknown
+
+/** Runs a test with a mutant on. Undefined where it passes all the same. A step beyond its bounds in either unit throws. */
+const attempt = async (body: Body, id: number, limitMillis: number): Promise<Plan.How | undefined> => {
+  let timer: ReturnType<typeof setTimeout> | undefined = undefined
+  const over = new Promise<Plan.How>((resolve) => timer = setTimeout(resolve, limitMillis, "hung"))
+  looped = false
+  steps = 0
+  until = performance.now() + limitMillis
+  active = id
+  try {
+    return await Promise.race([over, Promise.resolve(body()).then(() => looped ? "looped" as const : undefined)])
+  } catch {
+    return looped ? "looped" : "failed"
+  } finally {
+    clearTimeout(timer)
+    active = 0
+    until = Infinity
+  }
+}
+
+export default class Runner extends TestRunner {
+  readonly #live: Set<number>
+
+  constructor(config: TestRunnerConfig) {
+    super(config)
+    const { killed, unsure } = Plan.findings(Plan.events(folder))
+    this.#live = new Set(plan.tried.filter((id) => !killed.has(id) && !unsure.has(id)))
+  }
+
+  onCollected(files: RunnerTestFile[]): void {
+    const ids = takeReached()
+    for (const file of files) Plan.tell(folder, { kind: "loaded", file: fileOf(file), reached: ids })
+  }
+
+  async runTask(test: RunnerTestCase): Promise<void> {
+    const body: Body = TestRunner.getTestFn(test)
+    if (plan.alone > 0) return void await body()
+    if (this.#live.size === 0) return
+    const [file, title] = [fileOf(test), titleOf(test)]
+    if (plan.slow !== undefined && !plan.slow.some((each) => each.file === file && each.test === title)) return
+    takeReached()
+    const started = performance.now()
+    try {
+      await body()
+    } catch (error) {
+      Plan.tell(folder, { kind: "unfit", file, test: title })
+      throw error
+    }
+    const millis = performance.now() - started
+    const usual = steps
+    const ids = takeReached()
+    const isSlow = plan.slow === undefined && millis * ids.filter((id) => this.#live.has(id)).length > plan.mostMillis
+    Plan.tell(folder, { kind: "ran", file, test: title, millis, isSlow, reached: ids })
+    if (!isSlow) await quietly(() => this.#tryAll(test, body, ids, { millis, usual }))
+    most = Infinity
+  }
+
+  async #tryAll(
+    test: RunnerTestCase,
+    body: Body,
+    ids: readonly number[],
+    { millis, usual }: { readonly millis: number; readonly usual: number },
+  ): Promise<void> {
+    const [file, title] = [fileOf(test), titleOf(test)]
+    const killed: number[] = []
+    for (const id of ids) {
+      // Where the test's own time limit has come, it would be told of no more than that.
+      if (!this.#live.has(id) || test.context.signal.aborted) continue
+      Plan.tell(folder, { kind: "trying", id, file, test: title })
+      most = 100_000 + 20 * usual
+      const how = await attempt(body, id, 1_000 + 10 * millis)
+      if (how === undefined || test.context.signal.aborted) continue
+      this.#live.delete(id)
+      killed.push(id)
+      Plan.tell(folder, { kind: "killed", id, how, file, test: title })
+    }
+    if (killed.length === 0) return
+    most = Infinity
+    if (await attempt(body, 0, 10_000 + 10 * millis) !== undefined) {
+      Plan.tell(folder, { kind: "void", ids: killed, file, test: title })
+    }
+  }
+}
