@@ -63,7 +63,8 @@ describe("the order of due instants", () => {
       item.dueNanos = 7
       order.add(item)
     }
-    expect(items.map(() => order.takeDue(7))).toEqual(items)
+    // By their places: items that are due at one instant are all alike.
+    expect(items.map(() => items.indexOf(order.takeDue(7)!))).toEqual([0, 1, 2, 3, 4])
   })
 
   it("AD-20: keeps its order where one is taken from the middle, and the last that fills its place is due early", () => {

@@ -45,6 +45,7 @@ describe("an epoch", () => {
 
   it("K-9: has no current number again once it is retired", () => {
     const epoch = Epoch.make()
+    expect(Epoch.isCurrent(epoch, 0)).toBe(true)
     expect(Epoch.retire(epoch)).toBe(true)
     expect(Epoch.advance(epoch, 0)).toBe(undefined)
     expect(Epoch.isCurrent(epoch, 0)).toBe(false)

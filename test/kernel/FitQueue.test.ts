@@ -109,6 +109,7 @@ describe("a queue of those who need units", () => {
     first.add(a)
     second.add(b)
     second.remove(a)
+    second.remove(new Item(3, 1))
     expect([first.size, second.size, first.first(), second.first()]).toEqual([1, 1, a, b])
   })
 })

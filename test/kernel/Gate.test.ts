@@ -175,6 +175,15 @@ describe("the extra place", () => {
     assert.strictEqual(g.gate.total.used, 0)
     assert.strictEqual(g.gate.keys.tenants.get("a")!.account.used, 0)
   })
+
+  it("PG-50: is in use for as long as its call is, whichever of the tenant's others end meanwhile", () => {
+    const g = gateOf({ concurrency: 8, reservedControl: 3, tenantConcurrency: 1, reservedForTenantControl: true })
+    const first = g.must("a", normal)
+    assert.isTrue(g.must("a", control).extra)
+    g.end(first, "success")
+    assert.isFalse(g.must("a", control).extra)
+    assert.strictEqual(g.ask("a", control), "tenant")
+  })
 })
 
 describe("a reserved place for the probe", () => {
@@ -245,6 +254,14 @@ describe("lower limits", () => {
     assert.strictEqual(g.ask("c", emergency), "provider")
     g.gate.circuit.fail(g.gate.circuit.pass(0), 0)
     assert.strictEqual(g.gate.circuit.retryNanos(0), 10)
+  })
+
+  it("PG-51: bind whoever comes from then on, a tenant's too", () => {
+    const g = gateOf()
+    g.must("a", normal)
+    g.gate.lower({ ...limits, tenantConcurrency: 1 }, {})
+    assert.strictEqual(g.ask("a", normal), "tenant")
+    g.must("b", normal)
   })
 
   it("PG-51 PG-55: are not in the way of a probe that has one place more, where they do not fall", () => {

@@ -77,5 +77,8 @@ describe("a list", () => {
     expect([a.list, a.prev, a.next]).toEqual([undefined, undefined, undefined])
     expect(first.remove(a)).toBe(false)
     matches(first, [b])
+    first.push(a)
+    expect(first.remove(a)).toBe(true)
+    expect([a.list, a.prev, a.next]).toEqual([undefined, undefined, undefined])
   })
 })

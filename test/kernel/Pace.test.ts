@@ -40,4 +40,54 @@ describe("the pace of grants", () => {
     pace.note(320, true)
     expect(pace.intervalNanos(1)).toBe(10)
   })
+
+  describe("and how much later than by it asks of one size are granted", () => {
+    /** Ten nanoseconds a turn for all. */
+    const steady = (): Pace => {
+      const pace = new Pace()
+      for (let n = 0; n < 33; n++) pace.note(n * 10, true)
+      return pace
+    }
+    const intervals = (pace: Pace): readonly (number | undefined)[] =>
+      [1, 2, 3, 4, 7, 8].map((cost) => pace.intervalNanos(cost))
+    const step = (steps: number): number => 1 + steps / 32
+
+    it("AD-25: is learned apart for each power of two that a cost reaches", () => {
+      const pace = steady()
+      pace.learn(false, 3)
+      const late = 10 * step(0.85)
+      expect(intervals(pace)).toEqual([10, late, late, 10, 10, 10])
+      pace.learn(false, 4)
+      pace.learn(false, 7)
+      expect(intervals(pace)).toEqual([10, late, late, 10 * step(0.85) ** 2, 10 * step(0.85) ** 2, 10])
+    })
+
+    it("AD-25: falls by what a grant in time is worth, and not below the mean", () => {
+      const pace = steady()
+      pace.learn(true, 1)
+      expect(pace.intervalNanos(1)).toBe(10)
+      pace.learn(false, 1)
+      pace.learn(true, 1)
+      expect(pace.intervalNanos(1)).toBeCloseTo(10 * step(0.85) * step(-0.15), 9)
+      for (let n = 0; n < 10; n++) pace.learn(true, 1)
+      expect(pace.intervalNanos(1)).toBe(10)
+    })
+
+    it("AD-25: is sixteen times the mean at most, however late all come", () => {
+      const pace = steady()
+      for (let n = 0; n < 200; n++) pace.learn(false, 1)
+      expect(pace.intervalNanos(1)).toBe(160)
+    })
+
+    it("AD-25: falls for every size where the line runs empty, and then alone", () => {
+      const pace = steady()
+      for (const cost of [1, 4]) pace.learn(false, cost)
+      pace.note(330, true)
+      expect(pace.intervalNanos(4)).toBe(10 * step(0.85))
+      pace.note(340, false)
+      const fallen = 10 * step(0.85) * step(-0.5)
+      for (const cost of [1, 4]) expect(pace.intervalNanos(cost)).toBeCloseTo(fallen, 9)
+      expect(pace.intervalNanos(2)).toBe(10)
+    })
+  })
 })

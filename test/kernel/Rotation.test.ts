@@ -64,6 +64,69 @@ describe("the rotation of turns", () => {
     expect([ring.rotation.quantum, ring.rotation.leastWeight]).toEqual([4, 1])
   })
 
+  it("AD-9: goes by the largest cost and the least weight since the line was empty", () => {
+    const { rotation } = new Ring(9)
+    const seen = (cost: number, weight: number, first: boolean): readonly number[] => {
+      rotation.see(cost, weight, first)
+      return [rotation.quantum, rotation.leastWeight]
+    }
+    expect(seen(3, 5, true)).toEqual([3, 5])
+    expect(seen(2, 7, false)).toEqual([3, 5])
+    expect(seen(4, 4, false)).toEqual([4, 4])
+    expect(seen(6, 2, false)).toEqual([6, 2])
+    rotation.unsee()
+    expect([rotation.quantum, rotation.leastWeight]).toEqual([4, 4])
+    expect(seen(1, 8, true)).toEqual([1, 8])
+  })
+
+  it("AD-9: a turn is worth the quantum as often as its weight has the least weight", () => {
+    const ring = new Ring(1)
+    ring.rotation.see(4, 2, true)
+    const [once, thrice] = [ring.join("a", "p", 1, 2), ring.join("b", "p", 1, 6)]
+    expect(ring.rotation.next(normal)).toBe(once)
+    ring.rotation.detach(once)
+    expect(ring.rotation.next(normal)).toBe(thrice)
+    expect([once, thrice].map((group) => ring.rotation.turnOf(group).credit)).toEqual([4, 12])
+  })
+
+  it("AD-9: what is used up ends its turn at once, so that newcomers are behind it", () => {
+    const ring = new Ring(1)
+    ring.join("a", "p")
+    ring.serve()
+    ring.join("b", "p")
+    ring.join("a", "q")
+    expect(Array.from({ length: 4 }, () => nameOf(ring.serve()))).toEqual(["ap", "bp", "aq", "bp"])
+  })
+
+  it("AD-9: a tenant, or a group of it, pays what it took out of turn before it is served again", () => {
+    const ring = new Ring(4)
+    const taken = ring.join("a", "p", 4)
+    ring.join("b", "p")
+    ring.rotation.spend(taken)
+    expect(nameOf(ring.serve())).toBe("bp")
+    const twice = new Ring(4)
+    twice.join("b", "p")
+    const first = twice.join("a", "p", 4, 2)
+    twice.join("a", "q", 1, 2)
+    twice.rotation.spend(first)
+    twice.serve(4)
+    twice.serve(4)
+    expect(nameOf(twice.serve())).toBe("aq")
+  })
+
+  it("AD-9: nobody borrows more than a quantum, the units of a head of its own tenant left out", () => {
+    const ring = new Ring(4)
+    const [head, sister, other] = [ring.join("a", "p", 3), ring.join("a", "q"), ring.join("b", "p")]
+    const may = (group: Group, need: number): boolean => {
+      group.need = need
+      return ring.rotation.mayBorrow(group, head)
+    }
+    expect([may(sister, 1), may(sister, 2), may(other, 4), may(other, 5)]).toEqual([true, false, true, false])
+    ring.rotation.turnOf(other).credit = 9
+    other.credit = -3
+    expect([may(other, 1), may(other, 2)]).toEqual([true, false])
+  })
+
   it("AD-9: serves units per weight that differ by no more than C (1 + 1/w1 + 1/w2) over any interval", () => {
     const tenant = fc.record({ weight: fc.integer({ min: 1, max: 5 }), groups: fc.integer({ min: 1, max: 3 }) })
     const most = fc.integer({ min: 1, max: 6 })
@@ -113,6 +176,63 @@ describe("the rotation of turns", () => {
       const turn = ring.rotation.turnOf(group)
       expect([turn.credit, group.credit, turn.started, group.started]).toEqual([credit, credit, false, false])
     }
+  })
+
+  it("AD-12: debts are void once the line was empty", () => {
+    const ring = new Ring(4)
+    const debtor = ring.join("a", "p", 3)
+    ring.rotation.spend(debtor)
+    ring.rotation.detach(debtor)
+    expect(debtor.place).toBe(0)
+    ring.rotation.see(4, 1, true)
+    ring.rotation.attach(debtor)
+    expect([ring.rotation.turnOf(debtor).credit, debtor.credit]).toEqual([0, 0])
+  })
+
+  it("AD-12: who parks and is woken in one step has its turn and its credit as they were, and who is woken later not", () => {
+    for (const isLater of [false, true]) {
+      const ring = new Ring(4)
+      const group = ring.join("a", "p")
+      for (const [tenant, provider] of [["a", "q"], ["b", "p"]] as const) ring.join(tenant, provider)
+      ring.serve()
+      ring.rotation.suspend(group)
+      if (isLater) ring.rotation.endStep()
+      ring.rotation.attach(group)
+      expect([group.credit, group.started]).toEqual(isLater ? [0, false] : [3, true])
+      expect(nameOf(ring.serve())).toBe(isLater ? "aq" : "ap")
+    }
+  })
+
+  it("AD-12: so has a tenant, though it was the last of its groups that parked; one that was not first goes last", () => {
+    const ring = new Ring(4)
+    const [first, second, third] = ["a", "b", "c"].map((tenant) => ring.join(tenant, "p")) as [Group, Group, Group]
+    ring.serve()
+    ring.rotation.suspend(first)
+    ring.rotation.suspend(third)
+    ring.rotation.attach(third)
+    ring.rotation.attach(first)
+    expect(ring.rotation.turnOf(first).credit).toBe(3)
+    expect(ring.rotation.next(normal)).toBe(first)
+    ring.rotation.suspend(second)
+    ring.rotation.attach(second)
+    ring.rotation.detach(first)
+    expect(ring.rotation.next(normal)).toBe(third)
+  })
+
+  it("AD-14: the first that fits is found as it comes, goes, and goes on with another head", () => {
+    const ring = new Ring(4)
+    const [large, small, middle] = [ring.join("a", "p", 4), ring.join("b", "p", 1), ring.join("c", "p", 2)]
+    const first = (room: number): Group | undefined => ring.rotation.passer(normal, room)
+    expect([first(4), first(3), first(0)]).toEqual([large, small, undefined])
+    ring.rotation.detach(small)
+    expect(first(3)).toBe(middle)
+    ring.rotation.attach(small)
+    expect([first(3), first(1)]).toEqual([middle, small])
+    middle.need = 1
+    ring.rotation.renewHead(middle)
+    expect(first(1)).toBe(small)
+    for (const group of [large, small, middle]) ring.rotation.detach(group)
+    expect([ring.rotation.isEmpty(normal), first(4)]).toEqual([true, undefined])
   })
 
   it("AD-12: a tenant that comes back waits for its turn at the end of the ring", () => {

@@ -43,6 +43,7 @@ export const run = async (options: Options): Promise<boolean> => {
   const listed = mutants.filter((mutant) => reasons.has(Operators.name(mutant))).map(({ id }) => id)
   const { unfit, verdicts } = await Rounds.run({
     mutants,
+    isThorough: options.isThorough,
     spared: new Set(options.isThorough ? [] : listed),
     tests: Rounds.testFiles(),
     say,

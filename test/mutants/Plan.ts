@@ -15,15 +15,19 @@ export interface Plan {
   readonly order: readonly string[]
   /** A test that would take longer over all that it reaches is left for the second round, which runs such tests alone. */
   readonly mostMillis: number
-  /** The second round: the tests that were too slow for the first. Undefined in the first. */
-  readonly slow: readonly Slow[] | undefined
+  /** The second round: tests that were too slow for the first, and what each is to try. Undefined in the first. */
+  readonly slow: readonly Errand[] | undefined
   /** The mutant that is on from the start, in a run that is for it alone; or 0. */
   readonly alone: number
 }
 
-export interface Slow {
+export interface Title {
   readonly file: string
   readonly test: string
+}
+
+export interface Errand extends Title {
+  readonly ids: readonly number[]
 }
 
 export type How = "failed" | "looped" | "hung"
@@ -67,7 +71,7 @@ export const tell = (folder: string, event: Event): void => appendFileSync(log(f
 export const events = (folder: string): readonly Event[] =>
   readFileSync(log(folder), { encoding: "utf8", flag: "a+" }).split("\n").slice(0, -1).map((line) => JSON.parse(line))
 
-interface SlowRun extends Slow {
+export interface SlowRun extends Title {
   readonly millis: number
   readonly reached: readonly number[]
 }
@@ -82,7 +86,7 @@ export interface Findings {
   readonly loaded: ReadonlyMap<number, readonly string[]>
   /** Slow tests, with what they reach. */
   readonly slow: readonly SlowRun[]
-  readonly unfit: readonly Slow[]
+  readonly unfit: readonly Title[]
 }
 
 export const findings = (events: readonly Event[]): Findings => {
@@ -91,7 +95,7 @@ export const findings = (events: readonly Event[]): Findings => {
   const reached = new Set<number>()
   const loaded = new Map<number, string[]>()
   const slow: SlowRun[] = []
-  const unfit: Slow[] = []
+  const unfit: Title[] = []
   for (const event of events) {
     switch (event.kind) {
       case "loaded":

@@ -1,6 +1,6 @@
 /**
- * Tries mutants in rounds: first with the tests that are quick, then the few that are left with the slow ones, and at last
- * those that only a process of their own can judge. It owns the folder of plan and log, and one process at a time.
+ * Tries mutants in rounds: first with the tests that are quick, then those that are left with the slow ones that are nearest
+ * to each, and at last those that only a process of their own can judge. It owns the folder of plan and log, and one process at a time.
  */
 import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs"
 import { tmpdir } from "node:os"
@@ -17,6 +17,8 @@ export interface Options {
   readonly mutants: readonly Numbered[]
   /** Numbers that slow tests and processes of their own are not spent on. */
   readonly spared: ReadonlySet<number>
+  /** All slow tests are spent on every mutant that is left, those in `*.slow.*` too. */
+  readonly isThorough: boolean
   /** Test files in the order in which they are to be run; those that load none of the mutated files are left out. */
   readonly tests: readonly string[]
   readonly say: (line: string) => void
@@ -54,6 +56,36 @@ export const testFiles = (): readonly string[] => {
   ).toSorted((a, b) => isSweep(a) - isSweep(b))
 }
 
+/** How many slow tests are spent on one mutant, unless it is to be thorough. */
+const slowTests = 8
+
+/**
+ * Which slow test tries which mutants: for each of these so many tests, first those in the file of its own noun, then those
+ * that compare with a model, then those that cost the least for what they come to.
+ */
+const errandsOf = (
+  left: readonly Numbered[],
+  slow: readonly Plan.SlowRun[],
+  most: number,
+): readonly Plan.Errand[] => {
+  const tests = slow.map((test) => ({ ...test, reached: new Set(test.reached), ids: [] as number[] }))
+    .toSorted((a, b) => a.millis / a.reached.size - b.millis / b.reached.size)
+  for (const { file, id } of left) {
+    const own = tests.filter(({ reached }) => reached.has(id))
+    for (const { ids } of own.toSorted((a, b) => far(a.file, file) - far(b.file, file)).slice(0, most)) ids.push(id)
+  }
+  const errands = tests.filter(({ ids }) => ids.length > 0).map(({ file, test, ids }) => ({ file, test, ids }))
+  // Those of one noun alone need the least time to tell.
+  const isOfKernel = ({ file }: Plan.Errand): boolean => file.startsWith("test/kernel/")
+  return errands.toSorted((a, b) => +isOfKernel(b) - +isOfKernel(a))
+}
+
+/** 0 for a test file of the mutated file's own noun, 1 for one that compares with a model, else 2. */
+const far = (testFile: string, file: string): number => {
+  const nounOf = (path: string): string => posix.basename(path).split(".")[0]!.toLowerCase()
+  return nounOf(testFile) === nounOf(file) ? 0 : /^test\/model\/(line|admission|gate)\./.test(testFile) ? 1 : 2
+}
+
 const isSlowFile = (file: string): boolean => file.includes(".slow.")
 
 /** True where a file loads one of `targets`, by itself or through others. */
@@ -79,7 +111,7 @@ export const run = async (options: Options): Promise<Result> => {
   return await rounds(folder, options)
 }
 
-const rounds = async (folder: string, { mutants, spared, tests, say }: Options): Promise<Result> => {
+const rounds = async (folder: string, { isThorough, mutants, spared, tests, say }: Options): Promise<Result> => {
   const files = tests.filter(loads(new Set(mutants.map(({ file }) => file))))
   const all = mutants.map(({ id }) => id)
   const plan: Plan.Plan = { mutants, tried: all, order: files, mostMillis, slow: undefined, alone: 0 }
@@ -89,12 +121,16 @@ const rounds = async (folder: string, { mutants, spared, tests, say }: Options):
   const first = Plan.findings(Plan.events(folder))
   const left = new Set(all.filter((id) => !first.killed.has(id) && !spared.has(id)))
   say(`${first.killed.size} killed by quick tests`)
-  const slow = first.slow.filter(({ reached }) => reached.some((id) => left.has(id)))
-    .toSorted((a, b) => a.millis - b.millis)
-  const slowFiles = [...new Set(slow.map(({ file }) => file)), ...files.filter(isSlowFile)]
-  if (left.size > 0 && slowFiles.length > 0) {
-    const second = { ...plan, order: slowFiles, tried: [...left], slow: slow.map(({ file, test }) => ({ file, test })) }
-    await round(folder, second, slowFiles, patienceMillis.slow)
+  const errands = errandsOf(mutants.filter(({ id }) => left.has(id)), first.slow, isThorough ? Infinity : slowTests)
+  if (errands.length > 0) {
+    const slowFiles = [...new Set(errands.map(({ file }) => file))]
+    await round(folder, { ...plan, order: slowFiles, tried: [...left], slow: errands }, slowFiles, patienceMillis.slow)
+  }
+  if (isThorough) {
+    const slowFiles = files.filter(isSlowFile)
+    if (slowFiles.length > 0) {
+      await round(folder, { ...plan, mostMillis: Infinity }, slowFiles, patienceMillis.slow)
+    }
   }
 
   const then = Plan.findings(Plan.events(folder))
@@ -159,11 +195,9 @@ const judgeAlone = async (
   files: readonly string[],
 ): Promise<void> => {
   Plan.write(folder, { ...plan, alone: mutant.id })
-  const noun = posix.basename(mutant.file, ".ts").toLowerCase()
-  const near = (file: string): number => posix.basename(file).toLowerCase().startsWith(noun) ? 0 : 1
   const ended = await vitest(
     folder,
-    files.filter((file) => !isSlowFile(file)).toSorted((a, b) => near(a) - near(b)),
+    files.filter((file) => !isSlowFile(file)).toSorted((a, b) => far(a, mutant.file) - far(b, mutant.file)),
     AbortSignal.timeout(patienceMillis.slow),
     "--bail=1",
   )

@@ -97,7 +97,8 @@ export default class Runner extends TestRunner {
     if (plan.alone > 0) return void await body()
     if (this.#live.size === 0) return
     const [file, title] = [fileOf(test), titleOf(test)]
-    if (plan.slow !== undefined && !plan.slow.some((each) => each.file === file && each.test === title)) return
+    const errand = plan.slow?.find((each) => each.file === file && each.test === title)
+    if (plan.slow !== undefined && !errand?.ids.some((id) => this.#live.has(id))) return
     takeReached()
     const started = performance.now()
     try {
@@ -111,7 +112,7 @@ export default class Runner extends TestRunner {
     const ids = takeReached()
     const isSlow = plan.slow === undefined && millis * ids.filter((id) => this.#live.has(id)).length > plan.mostMillis
     Plan.tell(folder, { kind: "ran", file, test: title, millis, isSlow, reached: ids })
-    if (!isSlow) await quietly(() => this.#tryAll(test, body, ids, { millis, usual }))
+    if (!isSlow) await quietly(() => this.#tryAll(test, body, errand?.ids ?? ids, { millis, usual }))
     most = Infinity
   }
 

@@ -6,7 +6,8 @@
  *
  * Either way `--only PATH` takes those in files whose path begins so (may be given more than once), `--changed [REV]` those
  * in files, of generated ones in lines, that differ from REV (the last commit if left out), and `--list-only` runs nothing.
- * `--table FILE` takes another table of breaks. Of generated ones `--sample N` draws so many by `--seed S`, and `--thorough` spends slow tests on listed survivors too.
+ * `--table FILE` takes another table of breaks. Of generated ones `--sample N` draws so many by `--seed S`, and `--thorough` spends
+ * all slow tests on all that is left, listed survivors too.
  *
  * Status 0: all were caught, or of the generated ones as many as `goals` says; 1: not so, or a table that is not true any
  * more; 2: an argument is wrong.
