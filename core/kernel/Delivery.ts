@@ -22,11 +22,10 @@ export class Delivery<T> {
     const item = this.#items[this.#from]
     this.#items[this.#from++] = undefined
     if (this.#from === this.#items.length) {
-      // A burst's array is let go, so that it does not stay for the life of the owner.
-      if (this.#from > 1024) this.#items = []
-      else this.#items.length = 0
+      this.#items.length = 0
       this.#from = 0
     } else if (this.#from >= 1024 && this.#from * 2 >= this.#items.length) {
+      // The array of a burst is let go as it empties, so that it does not stay for the life of the owner.
       this.#items = this.#items.slice(this.#from)
       this.#from = 0
     }

@@ -231,6 +231,9 @@ describe("the rotation of turns", () => {
     middle.need = 1
     ring.rotation.renewHead(middle)
     expect(first(1)).toBe(small)
+    ring.rotation.detach(small)
+    expect(first(1)).toBe(middle)
+    ring.rotation.attach(small)
     for (const group of [large, small, middle]) ring.rotation.detach(group)
     expect([ring.rotation.isEmpty(normal), first(4)]).toEqual([true, undefined])
   })

@@ -50,7 +50,7 @@ export const run = async (options: Options): Promise<boolean> => {
   })
   for (const test of unfit) say(`UNFIT, as it fails with the switches woven in: ${test}`)
   const open = report(verdicts, reasons, say)
-  const reached = tally(verdicts, say)
+  const reached = tally(verdicts, reasons, say)
   return rotten.length === 0 && open.stale === 0 && (options.isStrict ? open.unlisted === 0 : options.isPart || reached)
 }
 
@@ -75,16 +75,33 @@ const report = (
   return { unlisted, stale }
 }
 
-/** The share of each part; true where each is what its goal says. */
-const tally = (verdicts: readonly Rounds.Verdict[], say: (line: string) => void): boolean => {
+/**
+ * The share of each part, without those that are listed as equivalent: no test could kill them. True where each is what its
+ * goal says. R. DeMillo, R. Lipton and F. Sayward, "Hints on Test Data Selection", IEEE Computer, 1978.
+ */
+const tally = (
+  verdicts: readonly Rounds.Verdict[],
+  reasons: ReadonlyMap<string, string>,
+  say: (line: string) => void,
+): boolean => {
   const partOf = ({ mutant }: Rounds.Verdict): string => goals.find(([part]) => mutant.file.startsWith(`${part}/`))![0]
+  const isEquivalent = ({ killed, mutant }: Rounds.Verdict): boolean =>
+    killed === undefined && reasons.get(Operators.name(mutant))?.startsWith("equivalent: ") === true
   const results = goals.map(([part, goal]) => {
     const own = verdicts.filter((verdict) => partOf(verdict) === part)
     const killed = own.filter((verdict) => verdict.killed !== undefined)
     const how = (word: string): number => killed.filter((verdict) => verdict.killed?.how === word).length
-    const wanted = `${part}: ${killed.length} of ${own.length} mutants killed, ${percent(killed.length, own.length)}`
-    if (own.length > 0) say(`${wanted} (${how("looped")} in a loop, ${how("hung")} by time; goal ${goal} %)`)
-    return killed.length * 100 >= own.length * goal
+    const equivalent = own.filter(isEquivalent).length
+    const counted = own.length - equivalent
+    if (own.length > 0) {
+      say(
+        `${part}: ${killed.length} of ${counted} mutants killed, ${percent(killed.length, counted)} (${
+          how("looped")
+        } in a ` +
+          `loop, ${how("hung")} by time; goal ${goal} %); ${equivalent} more are listed as equivalent`,
+      )
+    }
+    return killed.length * 100 >= counted * goal
   })
   return results.every(Boolean)
 }
