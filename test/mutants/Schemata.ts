@@ -43,7 +43,9 @@ export const weave = (file: string, text: string, mutants: readonly Numbered[]):
     const isStatement = node.type === "ExpressionStatement"
     const own = here.filter((mutant) => mutant.isStatement === isStatement && !woven.has(mutant.id))
     for (const { id } of own) woven.add(id)
-    if (isStatement) return own.length > 0 ? `{ if (!${local}(${own[0]!.id})) { ${out} } }` : out
+    if (isStatement && own.length > 0) return `{ if (!${local}(${own[0]!.id})) { ${out} } }`
+    // Without semicolons a line that now begins with a parenthesis would go on with the one before.
+    if (isStatement) return out.startsWith("(") ? `{ ${out} }` : out
     if (own.length === 0) return out
     return `(${own.map(({ id, replacement }) => `${local}(${id}) ? (${replacement}) : `).join("")}${out})`
   }

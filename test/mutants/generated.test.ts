@@ -85,6 +85,8 @@ describe("the operators", () => {
   const c = b
   if (a === 1) log.push("one")
   else n += c ?? 1
+  const last = log
+  ++last.length
   for (let i = 0; i < a; i++) log.push(i)
   return { n, c, list: log.every((each) => each !== 1) }
 }`
@@ -114,6 +116,11 @@ describe("the operators", () => {
       on = id
       const edited = source.slice(0, start) + (isStatement ? "{}" : replacement) + source.slice(end)
       expect(outcomes(woven), replacement).toBe(outcomes(edited))
+      // So it is without the others, by which statements begin and end in other ways.
+      const alone = Schemata.weave("f.js", source, mutants.filter((mutant) => mutant.id === id))
+      expect(outcomes(alone), replacement).toBe(outcomes(edited))
+      on = 0
+      expect(outcomes(alone), replacement).toBe(outcomes(source))
       if (outcomes(edited) !== outcomes(source)) different++
     }
     expect(different).toBeGreaterThan(20)
