@@ -6,7 +6,6 @@
  * that is not through in ten times its time and a second more (`hung`). After its mutants each test runs once more without.
  */
 import { type RunnerTestCase, type RunnerTestFile, TestRunner, type TestRunnerConfig } from "vitest"
-import * as fc from "fast-check"
 import { relative } from "node:path"
 import * as Runtime from "../support/Runtime.ts"
 import * as Plan from "./Plan.ts"
@@ -40,9 +39,6 @@ const takeReached = (): readonly number[] => {
   steps = 0
   return ids
 }
-
-// A failure is enough; the least one is of no interest here.
-fc.configureGlobal({ ...fc.readConfigureGlobal(), endOnFailure: true })
 
 const titleOf = (test: RunnerTestCase): string => test.fullTestName
 const fileOf = (test: RunnerTestCase | RunnerTestFile): string => relative(Runtime.root, test.file.filepath)
