@@ -56,6 +56,8 @@ export const testFiles = (): readonly string[] => {
   ).toSorted((a, b) => isSweep(a) - isSweep(b))
 }
 
+/** How many test files are spent on one mutant that needs a process of its own. */
+const aloneFiles = 12
 /** How many slow tests are spent on one mutant, unless it is to be thorough. */
 const slowTests = 8
 
@@ -134,8 +136,9 @@ const rounds = async (folder: string, { isThorough, mutants, spared, tests, say 
   }
 
   const then = Plan.findings(Plan.events(folder))
-  const alone = mutants.filter(({ id, isStatic }) =>
-    !then.killed.has(id) && !spared.has(id) && (isStatic ? then.loaded.has(id) : then.unsure.has(id))
+  // What was evaluated as a file was loaded has been so without the mutant, whatever the tests in it said.
+  const alone = mutants.filter(({ id }) =>
+    !then.killed.has(id) && !spared.has(id) && (then.loaded.has(id) || then.unsure.has(id))
   )
   say(`${then.killed.size} killed with slow tests, ${alone.length} to be tried alone`)
   for (const mutant of alone) await judgeAlone(folder, plan, mutant, then.loaded.get(mutant.id) ?? files)
@@ -197,7 +200,8 @@ const judgeAlone = async (
   Plan.write(folder, { ...plan, alone: mutant.id })
   const ended = await vitest(
     folder,
-    files.filter((file) => !isSlowFile(file)).toSorted((a, b) => far(a, mutant.file) - far(b, mutant.file)),
+    files.filter((file) => !isSlowFile(file)).toSorted((a, b) => far(a, mutant.file) - far(b, mutant.file))
+      .slice(0, aloneFiles),
     AbortSignal.timeout(patienceMillis.slow),
     "--bail=1",
   )
