@@ -75,6 +75,18 @@ describe("lower", () => {
       yield* Books.whole(admission)
     }))
 
+  it.effect("AD-27: takes no cap above the total that it lowers beside it, and leaves be one that it does not name", () =>
+    Effect.gen(function* () {
+      const admission = yield* Admission.make({ maxRunning: 8, maxPerTenant: 8, maxPerProvider: 8 })
+      for (const name of ["maxPerTenant", "maxPerProvider", "maxPerPair"] as const) {
+        const refused = yield* Effect.flip(admission.lower({ maxRunning: 4, [name]: 5 }))
+        assert.deepInclude(refused, { _tag: "InvalidLimits", limit: name, value: 5 })
+      }
+      yield* admission.lower({ maxRunning: 4, maxPerTenant: 4 })
+      const { limits } = yield* admission.snapshot
+      assert.deepInclude(limits, { maxRunning: 4, maxPerTenant: 4, maxPerProvider: 8 })
+    }))
+
   it.effect("AD-27: never raises, though reading what is given lowers limits itself", () =>
     Effect.gen(function* () {
       const admission = yield* Admission.make({ maxRunning: 8, maxPerTenant: 8 })
@@ -116,6 +128,7 @@ describe("lower", () => {
           assert.deepStrictEqual((yield* Books.balanced(admission)).limits, full)
         }
         yield* admission.lower({ maxRunning: 7, maxPerTenant: 5, maxPerProvider: 6, maxPerPair: 4, maxQueued: 3 })
+        yield* admission.lower({ maxQueuedPerTenant: 2 })
         yield* Fiber.interruptAll(waiters)
       }))
       yield* Books.whole(admission)

@@ -100,6 +100,8 @@ describe("a request is", () => {
     ["a coding", { fields: [["transfer-encoding", "chunked"]] }, "transfer-encoding"],
     ["another length", { fields: [["content-length", "1"]] }, "content-length"],
     ["two hosts", { fields: [["host", "a"], ["host", "a"]] }, "host"],
+    ["an expectation without a body", { fields: [["expect", "100-continue"]] }, "expect"],
+    ["an expectation that is unknown", { ...post, fields: [["expect", "x"]] }, "expect"],
     ["other codings", { fields: [["te", "gzip"]] }, "te"],
     ["a text as a body", { method: "POST", body: "text" as unknown as Uint8Array }, "body"],
     ["a protocol without CONNECT", { protocol: "websocket" }, "protocol"],
@@ -131,6 +133,14 @@ describe("a request is", () => {
     send(large, { ...get, fields: [["x", "\x80".repeat(40_000)]] })
     assert.match(written(large)[0]!, /^headers 1 .* x=\x80{40000} end$/)
   })
+})
+
+it("an upload goes out by the byte, and of nothing nothing goes out", () => {
+  const connection = open()
+  send(connection, post)
+  written(connection)
+  const taken = ["", "a"].map((text) => Result.getOrThrow(connection.upload(1, Lab.bytes(text))))
+  assert.deepStrictEqual([taken, written(connection)], [[0, 1], ["data 1 a"]])
 })
 
 describe("both sides of an exchange end by themselves", () => {
