@@ -3,7 +3,7 @@
  * mutant costs the time of one test and not that of a process. It owns the switch that tells which mutant is on.
  *
  * A mutant is killed by a test that fails, that takes more than twenty times the steps it takes without it (`looped`), or
- * that is not through in ten times its time and a second more (`hung`). After its mutants each test runs once more without.
+ * that is not through in ten times its time and a second more, or three times and five seconds (`hung`). After its mutants each test runs once more without.
  */
 import { type RunnerTestCase, type RunnerTestFile, TestRunner, type TestRunnerConfig } from "vitest"
 import { relative } from "node:path"
@@ -125,7 +125,7 @@ export default class Runner extends TestRunner {
       if (!this.#live.has(id) || test.context.signal.aborted) continue
       Plan.tell(folder, { kind: "trying", id, file, test: title })
       most = 100_000 + 20 * usual
-      const how = await attempt(body, id, 1_000 + 10 * millis)
+      const how = await attempt(body, id, Math.min(1_000 + 10 * millis, 5_000 + 3 * millis))
       if (how === undefined || test.context.signal.aborted) continue
       this.#live.delete(id)
       killed.push(id)
