@@ -1,6 +1,7 @@
 /**
- * Tries mutants in rounds: first with the tests that are quick, then those that are left with the slow ones that are nearest
- * to each, and at last those that only a process of their own can judge. It owns the folder of plan and log, and one process at a time.
+ * Tries mutants in rounds: first with the tests that are quick, then what is left with the slow ones that are nearest to
+ * each, and at last those that only a process of their own can judge. It owns the folder of plan and log, and one process at
+ * a time.
  */
 import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs"
 import { tmpdir } from "node:os"

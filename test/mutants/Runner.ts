@@ -3,7 +3,8 @@
  * mutant costs the time of one test and not that of a process. It owns the switch that tells which mutant is on.
  *
  * A mutant is killed by a test that fails, that takes more than twenty times the steps it takes without it (`looped`), or
- * that is not through in ten times its time and a second more, or three times and five seconds (`hung`). After its mutants each test runs once more without.
+ * that is not through in ten times its time and a second, or in three times and five seconds (`hung`). After its mutants
+ * each test runs once more without: what it said is void where it does not pass then.
  */
 import { type RunnerTestCase, type RunnerTestFile, TestRunner, type TestRunnerConfig } from "vitest"
 import { relative } from "node:path"

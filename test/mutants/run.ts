@@ -4,10 +4,15 @@
  * - without `--generated`, the list of breaks in `Breaks.ts`, each of which the test that it names has to catch
  * - `--generated`: every small change of `core` that the operators in `Operators.ts` make, those of one file in one build
  *
- * Either way `--only PATH` takes those in files whose path begins so (may be given more than once), `--changed [REV]` those
- * in files, of generated ones in lines, that differ from REV (the last commit if left out), and `--list-only` runs nothing.
- * `--table FILE` takes another table of breaks. Of generated ones `--sample N` draws so many by `--seed S`, and `--thorough` spends
- * all slow tests on all that is left, listed survivors too.
+ * Either way:
+ *
+ * - `--only PATH`: those in files whose path begins so; may be given more than once
+ * - `--changed [REV]`: those in files, of generated ones in lines, that differ from where this left REV; the last commit if
+ *   left out. Of generated ones none may live then that is not listed
+ * - `--list-only`: says which these are, and runs nothing
+ *
+ * `--table FILE` takes another table of breaks. Of generated ones `--sample N` draws so many by `--seed S`, and `--thorough`
+ * spends all slow tests on all that is left, listed survivors too.
  *
  * Status 0: all were caught, or of the generated ones as many as `goals` says; 1: not so, or a table that is not true any
  * more; 2: an argument is wrong.
