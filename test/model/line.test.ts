@@ -128,6 +128,21 @@ describe("the line", () => {
     witness.finish()
   })
 
+  it("AD-13 AD-16: one that counts a class higher is woken among those of that class, by when it parked there", () => {
+    for (const comesFirst of [false, true]) {
+      const witness = new Witness({ maxRunning: 9, maxPerProvider: 1 })
+      const running = witness.ask({ tenant: "x", provider: "p" }).entry!
+      const normal = witness.ask({ tenant: "a", provider: "p", wait: 10 }).entry!
+      const control = () => witness.ask({ tenant: "b", provider: "p", arrival: 1 }).entry!
+      const before = comesFirst ? control() : undefined
+      witness.advance(5, true)
+      const other = before ?? control()
+      witness.giveBack(running)
+      expect([normal.status, other.status]).toEqual(comesFirst ? ["waiting", "granted"] : ["granted", "waiting"])
+      witness.finish()
+    }
+  })
+
   it("AD-27: a waiting ask that lower limits made impossible is refused in that step, and no other", () => {
     const witness = new Witness({ maxRunning: 4 })
     witness.ask({ tenant: "c", cost: 4 })
