@@ -165,7 +165,7 @@ export const breaks: readonly Break[] = [
     "a call from before the outage closes the circuit",
     "PG-18 PG-34: outcomes of an older generation change nothing, in any state",
   ], [
-    "elapsed(this.probedNanos, now) < this.rules.probeNanos",
+    "elapsed(this.probedNanos, now) < this.#leaseNanos",
     "true",
     "a probe that hangs keeps the circuit shut for ever",
     "PG-6 PG-54: half-open lets nobody else by, until the very nanosecond at which its probe is lost",
@@ -420,13 +420,13 @@ export const breaks: readonly Break[] = [
 
   // --- the gateway
   ...inFile("adapters/gateway/Judgement.ts", "test/adapters/gatewayParts.test.ts", [
-    'status >= 500 ? "failure" : status >= 400 ? "neutral" : "success"',
-    'status >= 400 ? "failure" : "success"',
+    'status < 500 || ofRequest.has(status) ? "neutral" : "failure"',
+    '"failure"',
     "one tenant's bad requests open everybody's circuit",
     "a head says by its status alone",
   ], [
-    'return cuts.has(error.code) && isExcused(evidence) ? ofStatus(evidence) : "failure"',
-    'return isExcused(evidence) ? ofStatus(evidence) : "failure"',
+    "return cuts.has(error.code) && (isExcused(evidence)",
+    "return (isExcused(evidence)",
     "a provider that is not there is excused by a slow client",
     "no connection while the client owes its upload: failure",
   ], [
