@@ -128,6 +128,20 @@ describe("the line", () => {
     witness.finish()
   })
 
+  it("AD-14: past an emergency that is short of its provider go maxBypass units, as past any other", () => {
+    const witness = new Witness({ maxRunning: 20, maxPerProvider: 5, maxBypass: 1 })
+    const running = witness.ask({ tenant: "x", provider: "p", cost: 3 }).entry!
+    const emergency = witness.ask({ tenant: "e", provider: "p", arrival: 0, cost: 4 }).entry!
+    const first = witness.ask({ tenant: "a", provider: "p" }).entry!
+    const second = witness.ask({ tenant: "b", provider: "p" }).entry!
+    expect([emergency, first, second].map(({ status }) => status)).toEqual(["waiting", "held", "waiting"])
+    witness.giveBack(first)
+    expect(second.status).toBe("waiting")
+    witness.giveBack(running)
+    expect([emergency.status, second.status]).toEqual(["granted", "granted"])
+    witness.finish()
+  })
+
   it("AD-13 AD-16: one that counts a class higher is woken among those of that class, by when it parked there", () => {
     for (const comesFirst of [false, true]) {
       const witness = new Witness({ maxRunning: 9, maxPerProvider: 1 })
