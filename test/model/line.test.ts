@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest"
 import { inTurn, WaitingAsk } from "../../core/kernel/Ask.ts"
 import { idleKept } from "../../core/kernel/Keys.ts"
 import { runLives } from "../support/kernel/LineCommands.ts"
-import { Witness } from "../support/kernel/Witness.ts"
+import { type Entry, Witness } from "../support/kernel/Witness.ts"
 
 describe("the line over random lives", () => {
   it(
@@ -139,6 +139,51 @@ describe("the line", () => {
     expect(second.status).toBe("waiting")
     witness.giveBack(running)
     expect([emergency.status, second.status]).toEqual(["granted", "granted"])
+    witness.finish()
+  })
+
+  it("AD-8: a large ask of before the line was empty makes no turn of those after it longer", () => {
+    const witness = new Witness({ maxRunning: 4 })
+    const first = witness.ask({ tenant: "x", cost: 4 }).entry!
+    const large = witness.ask({ tenant: "x", cost: 4 }).entry!
+    witness.giveBack(first)
+    const small = ["a", "a", "b", "b"].map((tenant) => witness.ask({ tenant }).entry!)
+    const last = witness.ask({ tenant: "c", cost: 1 }).entry!
+    witness.giveBack(large)
+    expect([...small, last].map(({ status }) => status)).toEqual([
+      "granted",
+      "granted",
+      "granted",
+      "waiting",
+      "granted",
+    ])
+    witness.finish()
+  })
+
+  it("AD-5 AD-13: whoever leaves from behind a head takes nothing of its place", () => {
+    const witness = new Witness({ maxRunning: 9, maxPerProvider: 1 })
+    const [running, first, behind, other] = ["x", "a", "a", "b"].map((tenant) =>
+      witness.ask({ tenant, provider: "p" }).entry!
+    ) as [Entry, Entry, Entry, Entry]
+    witness.leave(behind)
+    witness.giveBack(running)
+    expect([first.status, other.status]).toEqual(["granted", "waiting"])
+    witness.finish()
+  })
+
+  it("AD-14: past each head of a group go as many units as past the one before it", () => {
+    const witness = new Witness({ maxRunning: 20, maxPerProvider: 2, maxBypass: 1 })
+    const ask = (tenant: string, cost: number, arrival?: 0) =>
+      witness.ask({ tenant, provider: "p", cost, ...arrival === undefined ? {} : { arrival } }).entry!
+    const running = ask("x", 1)
+    const [first, second] = [ask("a", 2), ask("a", 2)]
+    const passes = ask("b", 1)
+    expect([first.status, passes.status]).toEqual(["waiting", "held"])
+    for (const entry of [running, passes]) witness.giveBack(entry)
+    const emergency = ask("e", 1, 0)
+    witness.giveBack(first)
+    expect([emergency.status, second.status, ask("c", 1).status]).toEqual(["granted", "waiting", "held"])
+    expect(second.status).toBe("waiting")
     witness.finish()
   })
 

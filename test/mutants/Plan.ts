@@ -51,6 +51,9 @@ export type Event =
   /** The test does not pass after these mutants as it did before: what it said of them is void. */
   | { readonly kind: "void"; readonly ids: readonly number[]; readonly file: string; readonly test: string }
 
+/** What a test may take in a run for one mutant alone, where nobody knows what it takes without. */
+export const aloneMillis = 20_000
+
 /** The variable that names the folder of plan and log. */
 export const variable = "HOLDFAST_MUTANTS"
 export const file = (folder: string): string => `${folder}/plan.json`

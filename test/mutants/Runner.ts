@@ -91,7 +91,10 @@ export default class Runner extends TestRunner {
 
   async runTask(test: RunnerTestCase): Promise<void> {
     const body: Body = TestRunner.getTestFn(test)
-    if (plan.alone > 0) return void await body()
+    if (plan.alone > 0) {
+      until = performance.now() + Plan.aloneMillis
+      return void await body()
+    }
     if (this.#live.size === 0) return
     const [file, title] = [fileOf(test), titleOf(test)]
     const errand = plan.slow?.find((each) => each.file === file && each.test === title)
