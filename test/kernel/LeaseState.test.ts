@@ -38,6 +38,13 @@ const answer = (state: string, event: LeaseState.Event): string => {
 }
 
 describe("the states of an ask", () => {
+  it("are numbered in the order of their names, as events are, and misuse is none of them", () => {
+    const { Expired, Granted, Held, Interrupted, New, Refused, Released, Waiting } = LeaseState
+    const own: readonly number[] = [New, Waiting, Granted, Held, Released, Refused, Expired, Interrupted]
+    expect([own, events.map(([, event]) => event)]).toEqual([states.map((_, i) => i), events.map((_, i) => i)])
+    expect(own.includes(LeaseState.misuse)).toBe(false)
+  })
+
   for (const state of states) {
     for (const [name, event] of events) {
       const next = arrows[state]?.[name] ?? "misuse"

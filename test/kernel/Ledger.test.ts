@@ -112,6 +112,11 @@ describe("the ledger", () => {
     )
   })
 
+  it("a cap that is none is above all that a limit, a cost or a bypass may be, and a small integer", () => {
+    expect(Ledger.unlimited).toBeGreaterThan(16 * 1_048_576)
+    expect(Ledger.unlimited).toBeLessThanOrEqual(2 ** 30 - 1)
+  })
+
   it("AD-28: grants nothing while there is a debt, whatever is given back before it is paid", () => {
     const total = new Total<Group>(new Cap("total", 4), [0, 0, 0, 0])
     for (let n = 0; n < 4; n++) Ledger.reserve([], total, 2, 1)

@@ -164,17 +164,20 @@ describe("the rotation of turns", () => {
   })
 
   it("AD-12: a tenant that leaves its ring keeps what it owes and loses what it had left", () => {
-    const ring = new Ring(4)
-    const [saver, debtor] = [ring.join("a", "p", 1), ring.join("b", "p", 3)]
-    ring.serve(4)
-    ring.rotation.detach(saver)
-    ring.serve(4)
-    ring.serve(1)
-    ring.rotation.detach(debtor)
-    for (const [group, credit] of [[saver, 0], [debtor, -3]] as const) {
-      ring.rotation.attach(group)
-      const turn = ring.rotation.turnOf(group)
-      expect([turn.credit, group.credit, turn.started, group.started]).toEqual([credit, credit, false, false])
+    for (const steps of [0, 1, 2]) {
+      const ring = new Ring(4)
+      for (let step = 0; step < steps; step++) ring.rotation.endStep()
+      const [saver, debtor] = [ring.join("a", "p", 1), ring.join("b", "p", 3)]
+      ring.serve(4)
+      ring.rotation.detach(saver)
+      ring.serve(4)
+      ring.serve(1)
+      ring.rotation.detach(debtor)
+      for (const [group, credit] of [[saver, 0], [debtor, -3]] as const) {
+        ring.rotation.attach(group)
+        const turn = ring.rotation.turnOf(group)
+        expect([turn.credit, group.credit, turn.started, group.started]).toEqual([credit, credit, false, false])
+      }
     }
   })
 

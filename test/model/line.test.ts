@@ -142,6 +142,20 @@ describe("the line", () => {
     witness.finish()
   })
 
+  it("AD-14: past a head that is short of its pair go maxBypass units of that pair", () => {
+    const witness = new Witness({ maxRunning: 20, maxPerPair: 2, maxBypass: 1 })
+    const ask = (cost: number, arrival: 2 | 3) => witness.ask({ tenant: "a", provider: "p", cost, arrival }).entry!
+    const running = ask(1, 2)
+    const [head, passes] = [ask(2, 2), ask(1, 3)]
+    expect([head.status, passes.status]).toEqual(["waiting", "held"])
+    witness.giveBack(passes)
+    const late = ask(1, 3)
+    expect([head.status, late.status]).toEqual(["waiting", "waiting"])
+    witness.giveBack(running)
+    expect([head.status, late.status]).toEqual(["granted", "waiting"])
+    witness.finish()
+  })
+
   it("AD-8: a large ask of before the line was empty makes no turn of those after it longer", () => {
     const witness = new Witness({ maxRunning: 4 })
     const first = witness.ask({ tenant: "x", cost: 4 }).entry!
