@@ -89,6 +89,12 @@ const far = (testFile: string, file: string): number => {
   return nounOf(testFile) === nounOf(file) ? 0 : /^test\/model\/(line|admission|gate)\./.test(testFile) ? 1 : 2
 }
 
+/** 0 for the test file of a mutated file's own noun, 1 for one of its own folder, else 2. */
+const away = (testFile: string, file: string): number => {
+  const folder = /^core\/(kernel|http|testing)\//.exec(file)?.[1] ?? "core"
+  return far(testFile, file) === 0 ? 0 : testFile.startsWith(`test/${folder}/`) ? 1 : 2
+}
+
 const isSlowFile = (file: string): boolean => file.includes(".slow.")
 
 /** True where a file loads one of `targets`, by itself or through others. */
@@ -201,7 +207,7 @@ const judgeAlone = async (
   Plan.write(folder, { ...plan, alone: mutant.id })
   const ended = await vitest(
     folder,
-    files.filter((file) => !isSlowFile(file)).toSorted((a, b) => far(a, mutant.file) - far(b, mutant.file))
+    files.filter((file) => !isSlowFile(file)).toSorted((a, b) => away(a, mutant.file) - away(b, mutant.file))
       .slice(0, aloneFiles),
     AbortSignal.timeout(patienceMillis.slow),
     "--bail=1",
