@@ -60,6 +60,8 @@ const number = (name: "sample" | "seed"): number | undefined => {
   return /^[1-9]\d{0,8}$/.test(value) ? Number(value) : stop(2, `mutants: --${name} must be a whole number above 0`)
 }
 
+const [sample, seed] = [number("sample"), number("seed") ?? 1]
+
 const git = (...args: readonly string[]): string => {
   const ended = spawnSync("git", args, { cwd: Runtime.root, encoding: "utf8", maxBuffer: 1 << 28 })
   return ended.status === 0 ? ended.stdout : stop(2, `mutants: git ${args.join(" ")}: ${ended.stderr ?? ended.error}`)
@@ -106,8 +108,8 @@ const generated = (): Promise<boolean> =>
     isAsked: ({ file, lineNumber }) => changed === undefined || Changes.has(changed, file, lineNumber),
     isPart: flags.only !== undefined || changed !== undefined,
     isStrict: changed !== undefined,
-    sample: number("sample"),
-    seed: number("seed") ?? 1,
+    sample,
+    seed,
     isThorough: flags.thorough === true,
     isListOnly: flags["list-only"] === true,
     say: (line) => console.log(line),
