@@ -4,7 +4,10 @@
 import { readFileSync } from "node:fs"
 import * as Operators from "./Operators.ts"
 
-/** A mutant by what names it, and why no test kills it. */
+/**
+ * A mutant by what names it, and why no test kills it: `equivalent: …` where none could, which takes it out of the share;
+ * `open: …` where nobody has found the test yet.
+ */
 export interface Survivor extends Pick<Operators.Mutant, "file" | "line" | "text" | "replacement"> {
   readonly nth?: number
   readonly reason: string

@@ -148,6 +148,7 @@ const bounded = (log: unknown[]): unknown[] =>
 describe("the list of survivors", () => {
   it("names each mutant once and with its reason", () => {
     expect(Survivors.rot(Survivors.read(), [])).toEqual([])
+    for (const { reason } of Survivors.read()) expect(reason).toMatch(/^(equivalent|open): \S/)
     expect(Survivors.read().length).toBeGreaterThan(0)
   })
 
