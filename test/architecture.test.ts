@@ -61,7 +61,13 @@ const ranks: Architecture.Ranks = {
   "core/ProviderGate.ts": 4,
   "core/CircuitBreaker.ts": 4,
   "core/Backoff.ts": 4,
+  "core/SocketFault.ts": 3,
+  "core/SocketTarget.ts": 3,
+  "core/SocketDriver.ts": 3.1,
+  "core/SocketConnection.ts": 3.2,
+  "core/HappyEyeballs.ts": 3.1,
   "core/Sockets.ts": 4,
+  "core/IdleTimer.ts": 4,
   "core/BlockingExecutor.ts": 4,
   "core/GateLine.ts": 5,
   "core/ProviderGates.ts": 5,
@@ -135,6 +141,8 @@ const internal: readonly string[] = [
   "core/GateCalls.ts",
   "core/Wicket.ts",
   "core/Crew.ts",
+  "core/SocketConnection.ts",
+  "core/HappyEyeballs.ts",
 ]
 
 /** Files of core with a `try`, each for a reason that stands beside it. */

@@ -8,9 +8,11 @@ import * as Fiber from "effect/Fiber"
 import * as Scope from "effect/Scope"
 import * as TestClock from "effect/testing/TestClock"
 import { existsSync, readdirSync } from "node:fs"
+import * as net from "node:net"
 import * as Answers from "../../adapters/gateway/Answers.ts"
 import * as Config from "../../adapters/gateway/Config.ts"
 import type * as ConfigFile from "../../adapters/gateway/ConfigFile.ts"
+import * as NodeSockets from "../../adapters/node/Sockets.ts"
 import * as Admission from "../../core/Admission.ts"
 import { decode, type Options } from "../../core/AdmissionOptions.ts"
 import * as BlockingExecutor from "../../core/BlockingExecutor.ts"
@@ -20,6 +22,7 @@ import * as ProviderGates from "../../core/ProviderGates.ts"
 import * as Script from "../../core/testing/Script.ts"
 import * as ScriptedPorts from "../../core/testing/ScriptedPorts.ts"
 import type { WorkerThreads } from "../../core/WorkerThreads.ts"
+import * as Sockets from "../../core/Sockets.ts"
 import * as Lab from "../support/http/Lab.ts"
 import * as Lab2 from "../support/http/Lab2.ts"
 import * as Runtime from "../support/Runtime.ts"
@@ -312,6 +315,19 @@ describe("the table of the configuration's keys", () => {
   })
 })
 
+const sockets = Sockets.make(NodeSockets.driver)
+
+/** A connection to a listener that says nothing. */
+const connected = Effect.gen(function* () {
+  const server = net.createServer()
+  yield* Effect.acquireRelease(
+    Effect.callback<void>((resume) => void server.listen(0, "127.0.0.1", () => resume(Effect.void))),
+    () => Effect.sync(() => void server.close()),
+  )
+  const { port } = server.address() as net.AddressInfo
+  return yield* (yield* sockets).dial({ host: "127.0.0.1", port })
+})
+
 /** Each row of the table of errors as a program; it ends in the tag of what is answered. */
 const answers: Readonly<Record<string, Effect.Effect<string, unknown, Scope.Scope>>> = (() => {
   const one = Admission.make({ maxRunning: 1, maxQueued: 1 })
@@ -598,6 +614,20 @@ const answers: Readonly<Record<string, Effect.Effect<string, unknown, Scope.Scop
         return yield* tag(executor.terminate(number))
       })
     ),
+    "nobody listens where a socket is dialled": Effect.map(
+      Effect.flip(Effect.flatMap(sockets, ({ dial }) => dial({ host: "127.0.0.1", port: 1 }))),
+      ({ _tag }) => _tag,
+    ),
+    "a socket is read by two at a time": Effect.gen(function* () {
+      const socket = yield* connected
+      yield* Effect.forkScoped(socket.read, { startImmediately: true })
+      return (yield* Effect.flip(socket.read))._tag
+    }),
+    "a socket is written to after its close": Effect.gen(function* () {
+      const socket = yield* connected
+      yield* socket.close
+      return (yield* Effect.flip(socket.write(new Uint8Array(1))))._tag
+    }),
   }
 })()
 

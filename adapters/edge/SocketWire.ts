@@ -1,0 +1,138 @@
+/** One socket of `cloudflare:sockets`: its promises and streams one way, events the other. The handle is its own until it closes. */
+import type { Point, Securing, SocketEvents, SocketFacts, SocketWire } from "../../core/SocketDriver.ts"
+import type { DialFault, Phase } from "../../core/SocketFault.ts"
+import { translate, unsupported } from "./SocketCodes.ts"
+
+/** As much of a socket of `cloudflare:sockets` as is used. */
+export interface EdgeSocket {
+  readonly readable: ReadableStream<Uint8Array>
+  readonly writable: WritableStream<Uint8Array>
+  readonly opened: Promise<{ readonly localAddress?: string; readonly remoteAddress?: string }>
+  readonly closed: Promise<void>
+  readonly close: () => Promise<void>
+  readonly startTls: (options?: { readonly expectedServerHostname?: string }) => EdgeSocket
+}
+
+export type Connect = (
+  address: { readonly hostname: string; readonly port: number },
+  options: { readonly secureTransport: "starttls"; readonly allowHalfOpen: true },
+) => EdgeSocket
+
+export class EdgeWire implements SocketWire {
+  readonly #events: SocketEvents
+  #socket: EdgeSocket | undefined
+  #reader: ReadableStreamDefaultReader<Uint8Array> | undefined
+  #writer: WritableStreamDefaultWriter<Uint8Array> | undefined
+  #phase: Phase = "connect"
+  #isOpen = false
+  #isClosing = false
+  #isFlowing = false
+  #isReading = false
+  #writing = 0
+
+  constructor(connect: Connect, point: Point, events: SocketEvents) {
+    this.#events = events
+    const fault = unsupported(point)
+    if (fault !== undefined || point.path !== undefined) {
+      queueMicrotask(() => this.#over(fault))
+      return
+    }
+    const address = { hostname: point.address.ip, port: point.port }
+    this.#socket = connect(address, { secureTransport: "starttls", allowHalfOpen: true })
+    this.#open(this.#socket, false)
+  }
+
+  secure({ serverName }: Securing): void {
+    this.#phase = "tls"
+    this.#isOpen = false
+    this.#socket = this.#socket!.startTls({ expectedServerHostname: serverName })
+    this.#open(this.#socket, true)
+  }
+
+  resume(): void {
+    this.#isFlowing = true
+    this.#phase = "read"
+    if (!this.#isReading) void this.#read()
+  }
+
+  pause(): void {
+    this.#isFlowing = false
+  }
+
+  /** There is room once all of it has been taken: what the stream says of its room is not to be relied on. */
+  write(pieces: ReadonlyArray<Uint8Array>): boolean {
+    this.#writer ??= this.#socket!.writable.getWriter()
+    for (const piece of pieces) {
+      this.#writing++
+      this.#writer.write(piece).then(() => {
+        if (--this.#writing === 0) this.#events.drained()
+      }, (error) => this.#over(translate("write", error)))
+    }
+    return pieces.length === 0
+  }
+
+  end(): void {
+    this.#writer ??= this.#socket!.writable.getWriter()
+    this.#writer.close().then(() => this.#events.finished(), (error) => this.#over(translate("write", error)))
+  }
+
+  /** A dial that is under way goes on, and is closed when it is over. */
+  destroy(): void {
+    if (this.#isClosing || !this.#isOpen) return
+    this.#isClosing = true
+    this.#reader?.cancel().catch(() => {})
+    this.#writer?.abort().catch(() => {})
+    this.#socket!.close().then(() => this.#events.gone(), () => this.#events.gone())
+  }
+
+  reset(): void {
+    this.destroy()
+  }
+
+  #open(socket: EdgeSocket, isSecure: boolean): void {
+    const stays = (): boolean => this.#socket === socket
+    socket.opened.then((info) => {
+      if (!stays()) return
+      this.#isOpen = true
+      this.#events.opened(factsOf(info, isSecure))
+    }, (error) => stays() && this.#over(translate(this.#phase, error)))
+    socket.closed.then(
+      () => stays() && this.#over(undefined),
+      (error) => stays() && this.#over(translate(this.#phase, error)),
+    )
+  }
+
+  /** Reads while somebody wants it, one piece at a time, which is what makes the peer wait. */
+  async #read(): Promise<void> {
+    this.#isReading = true
+    try {
+      this.#reader ??= this.#socket!.readable.getReader()
+      while (this.#isFlowing) {
+        const { done, value } = await this.#reader.read()
+        if (done) return this.#events.ended()
+        this.#events.received(value)
+      }
+      this.#isReading = false
+    } catch (error) {
+      this.#over(translate("read", error))
+    }
+  }
+
+  #over(fault: DialFault | undefined): void {
+    if (fault !== undefined) this.#events.failed(fault)
+    this.#events.gone()
+  }
+}
+
+const factsOf = (info: Awaited<EdgeSocket["opened"]> | undefined, isSecure: boolean): SocketFacts => {
+  const at = (address: string | undefined) => {
+    const [, host, port] = /^\[?(.*?)\]?:(\d+)$/.exec(address ?? "") ?? []
+    return host === undefined ? undefined : { address: host, port: Number(port) }
+  }
+  return {
+    protocol: undefined,
+    local: at(info?.localAddress),
+    remote: at(info?.remoteAddress),
+    tls: isSecure ? { version: undefined, cipher: undefined, fingerprint: undefined } : undefined,
+  }
+}

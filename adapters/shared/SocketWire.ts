@@ -1,0 +1,135 @@
+/**
+ * One socket of `node:net`, and TLS of `node:tls` over it: options one way, events the other, codes of errors to faults. The
+ * handle is its own until 'close' has been heard of both.
+ */
+import * as net from "node:net"
+import * as tls from "node:tls"
+import type { Point, Securing, SocketEvents, SocketFacts, SocketWire, TlsFacts } from "../../core/SocketDriver.ts"
+import type { Phase } from "../../core/SocketFault.ts"
+import { type Differences, type RuntimeError, translate } from "./SocketCodes.ts"
+
+const optionsOf = (point: Point): net.NetConnectOpts =>
+  point.path !== undefined ? { path: point.path, allowHalfOpen: true } : {
+    host: point.address.ip,
+    port: point.port,
+    ...(point.local === undefined ? {} : { localAddress: point.local.ip }),
+    noDelay: point.noDelay,
+    keepAlive: point.keepAliveMillis > 0,
+    keepAliveInitialDelay: point.keepAliveMillis,
+    // The core tries addresses itself, one socket each.
+    autoSelectFamily: false,
+    allowHalfOpen: true,
+  }
+
+export class Wire implements SocketWire {
+  readonly #events: SocketEvents
+  readonly #differences: Differences
+  readonly #point: Point
+  readonly #raw: net.Socket
+  /** What is read and written: the raw socket, or TLS over it. */
+  #socket: net.Socket
+  #phase: Phase = "connect"
+  /** Sockets that have not told 'close'. */
+  #open = 0
+  #isHeard = false
+
+  constructor(point: Point, events: SocketEvents, differences: Differences) {
+    this.#events = events
+    this.#differences = differences
+    this.#point = point
+    this.#raw = this.#socket = net.connect(optionsOf(point))
+    this.#watch(this.#raw)
+    this.#raw.once("connect", () => events.opened(factsOf(point, this.#raw, undefined)))
+  }
+
+  secure({ credentials, protocols, serverName }: Securing): void {
+    this.#phase = "tls"
+    const socket = tls.connect({
+      socket: this.#raw,
+      allowHalfOpen: true,
+      secureContext: credentials as tls.SecureContext,
+      // An address is no server name (RFC 6066, section 3), and is what the certificate must have all the same.
+      ...(net.isIP(serverName) === 0 ? { servername: serverName } : { host: serverName }),
+      ...(protocols.length === 0 ? {} : { ALPNProtocols: [...protocols] }),
+    })
+    this.#socket = socket
+    this.#watch(socket)
+    socket.once("secureConnect", () => this.#events.opened(factsOf(this.#point, this.#raw, socket)))
+  }
+
+  resume(): void {
+    if (!this.#isHeard) this.#hear()
+    if (this.#socket !== this.#raw) this.#differences.flow?.(this.#raw, true)
+    this.#socket.resume()
+  }
+
+  pause(): void {
+    this.#socket.pause()
+    if (this.#socket !== this.#raw) this.#differences.flow?.(this.#raw, false)
+  }
+
+  write(pieces: ReadonlyArray<Uint8Array>): boolean {
+    if (pieces.length === 1) return this.#socket.write(pieces[0]!)
+    this.#socket.cork()
+    for (const piece of pieces) this.#socket.write(piece)
+    this.#socket.uncork()
+    return !this.#socket.writableNeedDrain
+  }
+
+  end(): void {
+    this.#socket.end()
+  }
+
+  destroy(): void {
+    this.#socket.destroy()
+    this.#raw.destroy()
+  }
+
+  reset(): void {
+    if (this.#point.path !== undefined) return this.destroy()
+    this.#raw.resetAndDestroy()
+    this.#socket.destroy()
+  }
+
+  #watch(socket: net.Socket): void {
+    this.#open++
+    socket.on("error", (error: RuntimeError) => {
+      const phase = this.#isHeard ? error.syscall === "write" ? "write" : "read" : this.#phase
+      this.#events.failed(translate(this.#differences, error, phase))
+    })
+    socket.once("close", () => {
+      if (--this.#open === 0) this.#events.gone()
+    })
+  }
+
+  #hear(): void {
+    this.#isHeard = true
+    const socket = this.#socket
+    socket.on("data", (bytes: Uint8Array) => this.#events.received(bytes))
+    socket.once("end", () => this.#events.ended())
+    socket.on("drain", () => this.#events.drained())
+    socket.once("finish", () => this.#events.finished())
+  }
+}
+
+const factsOf = (point: Point, raw: net.Socket, secured: tls.TLSSocket | undefined): SocketFacts => {
+  const { localAddress, localPort, remoteAddress, remotePort } = raw
+  const at = (address: string | undefined, port: number | undefined) =>
+    point.path !== undefined
+      ? { address: point.path, port: 0 }
+      : address === undefined || port === undefined
+      ? undefined
+      : { address, port }
+  return {
+    protocol: typeof secured?.alpnProtocol === "string" ? secured.alpnProtocol : undefined,
+    local: at(localAddress, localPort),
+    remote: at(remoteAddress, remotePort),
+    tls: secured === undefined ? undefined : tlsFactsOf(secured),
+  }
+}
+
+const tlsFactsOf = (socket: tls.TLSSocket): TlsFacts => ({
+  version: socket.getProtocol() ?? undefined,
+  cipher: socket.getCipher()?.name,
+  fingerprint: socket.getPeerCertificate()?.fingerprint256,
+})

@@ -1,0 +1,268 @@
+/**
+ * One connection from its first handle until that is gone: what came and was not read yet, who waits for what, and what went
+ * wrong. It owns the handle, and lets go of it when the driver says that the system has.
+ */
+import * as Effect from "effect/Effect"
+import type * as Scope from "effect/Scope"
+import * as Lease from "./Lease.ts"
+import type { Point, Securing, SocketDriver, SocketEvents, SocketFacts, SocketWire } from "./SocketDriver.ts"
+import { type DialFault, type IoFault, SocketBusy, SocketClosed, SocketFailed } from "./SocketFault.ts"
+
+/** Where a handle is. `abandoned`: nobody waits for it, and the runtime has not let go of it yet. */
+export type State = "dialing" | "open" | "closing" | "abandoned" | "gone"
+
+/** Handles by where they are. */
+export type Census = Record<Exclude<State, "gone">, number>
+
+type Resume<A, E> = (effect: Effect.Effect<A, E>) => void
+type Bytes = Uint8Array<ArrayBufferLike>
+
+/** The read of a socket whose peer sends no more. */
+const over: Effect.Effect<undefined> = Effect.succeed(undefined)
+
+export class SocketConnection {
+  readonly #census: Census
+  readonly #maxReadBytes: number
+  readonly #abandons: boolean
+  readonly #scope: Scope.Closeable
+  readonly #wire: SocketWire
+  #state: State = "dialing"
+  #facts: SocketFacts | undefined = undefined
+  #fault: DialFault | undefined = undefined
+  #isClosedHere = false
+  #isEnded = false
+  #sending: "open" | "ending" | "ended" = "open"
+  #isFlowing = false
+  #bytes = 0
+  #pieces: Array<Bytes> = []
+  #opening: Resume<void, DialFault> | undefined = undefined
+  #reader: Resume<Bytes | undefined, IoFault> | undefined = undefined
+  #writer: Resume<void, IoFault> | undefined = undefined
+  readonly #enders = new Set<Resume<void, IoFault>>()
+  readonly #leavers = new Set<() => void>()
+
+  constructor(options: {
+    readonly driver: SocketDriver
+    readonly point: Point
+    readonly census: Census
+    readonly maxReadBytes: number
+    /** Closed when the handle is gone, so that nothing of it is left in a scope that lives longer. */
+    readonly scope: Scope.Closeable
+  }) {
+    this.#census = options.census
+    this.#maxReadBytes = options.maxReadBytes
+    this.#scope = options.scope
+    this.#abandons = options.driver.cancelling === "abandons"
+    this.#census.dialing++
+    this.#wire = options.driver.connect(options.point, this.#events())
+  }
+
+  get facts(): SocketFacts {
+    return this.#facts!
+  }
+
+  /** Waits until the connection, or TLS over it, is there. Interrupted, it only stops waiting. */
+  readonly opened: Effect.Effect<void, DialFault> = Effect.suspend(() => {
+    if (this.#fault !== undefined) return Effect.fail(this.#fault)
+    if (this.#facts !== undefined) return Effect.void
+    return Effect.callback<void, DialFault>((resume) => {
+      this.#opening = resume
+      return Effect.sync(() => void (this.#opening = undefined))
+    })
+  })
+
+  /** Begins TLS over what is there; it is opened anew then. */
+  secure(how: Securing): void {
+    if (this.#state !== "dialing" || this.#fault !== undefined) return
+    this.#facts = undefined
+    this.#wire.secure(how)
+  }
+
+  /** The dial is over: what comes is kept from here on. */
+  begin(): void {
+    if (this.#state !== "dialing") return
+    this.#enter("open")
+    this.#flow(true)
+  }
+
+  readonly read: Effect.Effect<Bytes | undefined, IoFault> = Effect.suspend(() => {
+    if (this.#isClosedHere) return Effect.fail(new SocketClosed({ phase: "read" }))
+    const piece = this.#pieces.shift()
+    if (piece !== undefined) {
+      this.#bytes -= piece.length
+      // All of it is read before the peer may go on, so that a slow reader costs one wake-up a full buffer.
+      if (this.#pieces.length === 0) this.#flow(true)
+      return Effect.succeed(piece)
+    }
+    if (this.#isEnded) return over
+    if (this.#fault !== undefined) return Effect.fail(this.#fault)
+    if (this.#state !== "open") return Effect.fail(new SocketClosed({ phase: "read" }))
+    if (this.#reader !== undefined) return Effect.fail(new SocketBusy({ phase: "read" }))
+    return Effect.callback<Bytes | undefined, IoFault>((resume) => {
+      this.#reader = resume
+      return Effect.sync(() => void (this.#reader = undefined))
+    })
+  })
+
+  write(pieces: ReadonlyArray<Uint8Array>): Effect.Effect<void, IoFault> {
+    return Effect.suspend(() => {
+      if (this.#fault !== undefined) return Effect.fail(this.#fault)
+      if (this.#state !== "open" || this.#sending !== "open") return Effect.fail(new SocketClosed({ phase: "write" }))
+      if (this.#writer !== undefined) return Effect.fail(new SocketBusy({ phase: "write" }))
+      if (this.#wire.write(pieces)) return Effect.void
+      return Effect.callback<void, IoFault>((resume) => {
+        this.#writer = resume
+        return Effect.sync(() => void (this.#writer = undefined))
+      })
+    })
+  }
+
+  readonly end: Effect.Effect<void, IoFault> = Effect.suspend(() => {
+    if (this.#fault !== undefined) return Effect.fail(this.#fault)
+    if (this.#sending === "ended") return Effect.void
+    if (this.#state !== "open") return Effect.fail(new SocketClosed({ phase: "write" }))
+    return Effect.callback<void, IoFault>((resume) => {
+      this.#enders.add(resume)
+      if (this.#sending === "open") {
+        this.#sending = "ending"
+        this.#wire.end()
+      }
+      return Effect.sync(() => void this.#enders.delete(resume))
+    })
+  })
+
+  readonly closed: Effect.Effect<void> = Effect.suspend(() => {
+    if (this.#state === "gone") return Effect.void
+    return Effect.callback<void>((resume) => {
+      const left = (): void => resume(Effect.void)
+      this.#leavers.add(left)
+      return Effect.sync(() => void this.#leavers.delete(left))
+    })
+  })
+
+  /** Closes and waits until the handle is gone; where a dial cannot be cancelled, the handle is abandoned and stays counted. */
+  readonly leave: Effect.Effect<void> = Effect.suspend(() => {
+    const isAbandoned = this.#abandons && (this.#state === "dialing" || this.#state === "abandoned")
+    this.#close(isAbandoned ? "abandoned" : "closing", () => this.#wire.destroy())
+    return isAbandoned ? Effect.void : this.closed
+  })
+
+  readonly abort: Effect.Effect<void> = Effect.suspend(() => {
+    this.#close("closing", () => this.#wire.reset())
+    return this.closed
+  })
+
+  #events(): SocketEvents {
+    return {
+      opened: (facts) => this.#open(facts),
+      received: (bytes) => this.#receive(bytes),
+      ended: () => {
+        if (this.#isClosedHere || this.#isEnded) return
+        this.#isEnded = true
+        this.#takeReader()?.(over)
+      },
+      drained: () => this.#takeWriter()?.(Effect.void),
+      finished: () => {
+        this.#sending = "ended"
+        this.#takeEnders(Effect.void)
+      },
+      failed: (fault) => this.#fail(fault),
+      gone: () => this.#vanish(),
+    }
+  }
+
+  #open(facts: SocketFacts): void {
+    // A dial that could not be cancelled is over: whoever wanted it has left.
+    if (this.#isClosedHere) return this.#wire.destroy()
+    this.#facts = facts
+    const opening = this.#opening
+    this.#opening = undefined
+    opening?.(Effect.void)
+  }
+
+  #receive(bytes: Bytes): void {
+    if (this.#isClosedHere || this.#fault !== undefined) return
+    const reader = this.#takeReader()
+    if (reader !== undefined) return reader(Effect.succeed(bytes))
+    this.#pieces.push(bytes)
+    this.#bytes += bytes.length
+    if (this.#bytes >= this.#maxReadBytes) this.#flow(false)
+  }
+
+  /** The first fault counts. A runtime may leave a handle open behind one, so it is closed here. */
+  #fail(fault: DialFault): void {
+    if (this.#isClosedHere || this.#fault !== undefined) return
+    this.#fault = fault
+    if (this.#state !== "gone") this.#wire.destroy()
+    this.#settle(Effect.fail(fault))
+  }
+
+  #close(state: "closing" | "abandoned", tell: () => void): void {
+    if (this.#isClosedHere || this.#state === "gone") return
+    this.#isClosedHere = true
+    this.#pieces = []
+    this.#enter(state)
+    // A handle behind a fault is being closed already.
+    if (this.#fault === undefined) tell()
+    this.#settleClosed()
+  }
+
+  #vanish(): void {
+    if (this.#state === "gone") return
+    const wasDialing = this.#state === "dialing"
+    this.#enter("gone")
+    if (wasDialing && this.#fault === undefined) this.#fail(new SocketFailed({ phase: "connect", code: "CLOSED" }))
+    this.#settleClosed()
+    for (const leave of [...this.#leavers]) leave()
+    this.#leavers.clear()
+    Lease.forget(this.#scope)
+  }
+
+  #settleClosed(): void {
+    this.#takeReader()?.(this.#isEnded ? over : Effect.fail(new SocketClosed({ phase: "read" })))
+    const closed = Effect.fail(new SocketClosed({ phase: "write" }))
+    this.#takeWriter()?.(closed)
+    this.#takeEnders(closed)
+  }
+
+  #settle(fault: Effect.Effect<never, DialFault>): void {
+    const opening = this.#opening
+    this.#opening = undefined
+    opening?.(fault)
+    this.#takeReader()?.(fault)
+    this.#takeWriter()?.(fault)
+    this.#takeEnders(fault)
+  }
+
+  // What a waiter does next runs inside of resuming it, so it is taken out first.
+  #takeReader(): Resume<Bytes | undefined, IoFault> | undefined {
+    const reader = this.#reader
+    this.#reader = undefined
+    return reader
+  }
+
+  #takeWriter(): Resume<void, IoFault> | undefined {
+    const writer = this.#writer
+    this.#writer = undefined
+    return writer
+  }
+
+  #takeEnders(effect: Effect.Effect<void, IoFault>): void {
+    const enders = [...this.#enders]
+    this.#enders.clear()
+    for (const ender of enders) ender(effect)
+  }
+
+  #flow(flows: boolean): void {
+    if (this.#isFlowing === flows || this.#state !== "open" || this.#isEnded || this.#fault !== undefined) return
+    this.#isFlowing = flows
+    if (flows) this.#wire.resume()
+    else this.#wire.pause()
+  }
+
+  #enter(state: State): void {
+    if (this.#state !== "gone") this.#census[this.#state]--
+    this.#state = state
+    if (state !== "gone") this.#census[state]++
+  }
+}

@@ -1,0 +1,201 @@
+/**
+ * Whom to dial and how, and the rules that this is checked by at the door. It owns nothing; what is secret in it is
+ * `Redacted`, and no error shows it.
+ */
+import type * as Duration from "effect/Duration"
+import * as Redacted from "effect/Redacted"
+import * as Result from "effect/Result"
+import { millisOf } from "./Deadline.ts"
+import { utf8Bytes, wholeRule } from "./Limits.ts"
+import { InvalidRequest } from "./Refusal.ts"
+
+/** A certificate of one's own for peers that ask for one, all in PEM. */
+export interface ClientCertificate {
+  /** The certificate, and those between it and its authority behind it. */
+  readonly chain: string
+  readonly key: Redacted.Redacted<string>
+  readonly passPhrase?: Redacted.Redacted<string> | undefined
+}
+
+/** TLS 1.2 or 1.3, always with the peer's certificate and name checked. Certificates are read once an object: keep it. */
+export interface Tls {
+  /** The name that is asked for and that the certificate must have; the target's host by default. */
+  readonly serverName?: string | undefined
+  /** Authorities in PEM, in the place of those that the runtime trusts. */
+  readonly ca?: string | ReadonlyArray<string> | undefined
+  readonly certificate?: ClientCertificate | undefined
+  /** Application protocols in the order of preference (ALPN, RFC 7301), such as `["h2", "http/1.1"]`; none by default. */
+  readonly protocols?: ReadonlyArray<string> | undefined
+}
+
+export interface SocketOptions {
+  readonly tls?: Tls | undefined
+  /** Bytes that are kept for whoever reads later, before the peer is made to wait; 65,536 by default, up to 16 MiB. */
+  readonly maxReadBytes?: number | undefined
+}
+
+/** A host by name or by address. */
+export interface HostTarget extends SocketOptions {
+  readonly host: string
+  readonly port: number
+  /** The address of this machine that the connection comes from. */
+  readonly localAddress?: string | undefined
+  /** Small writes go out at once (`TCP_NODELAY`); true by default. A boolean, since that is what the field calls it. */
+  readonly noDelay?: boolean | undefined
+  /** How long nothing may come before the system probes the peer: 1 second to 1 day; no probes by default. */
+  readonly keepAlive?: Duration.Input | undefined
+}
+
+/** A socket in the file system. */
+export interface PathTarget extends SocketOptions {
+  readonly path: string
+}
+
+export type Target = HostTarget | PathTarget
+
+/** An address of a peer; `family` is undefined where the runtime looks names up itself. */
+export interface Address {
+  readonly ip: string
+  readonly family: 4 | 6 | undefined
+}
+
+/** A target that keeps the rules, with its defaults. */
+export type Plan = HostPlan | PathPlan
+
+export interface HostPlan extends SocketPlan {
+  readonly path?: undefined
+  readonly host: string
+  readonly port: number
+  readonly local: Address | undefined
+  readonly noDelay: boolean
+  /** Zero for none. */
+  readonly keepAliveMillis: number
+}
+
+export interface PathPlan extends SocketPlan {
+  readonly path: string
+}
+
+export interface SocketPlan {
+  readonly tls: Tls | undefined
+  /** What the certificate must have, where there is TLS. */
+  readonly serverName: string
+  readonly maxReadBytes: number
+}
+
+const octet = "(25[0-5]|2[0-4]\\d|1\\d\\d|[1-9]?\\d)"
+const ipv4 = new RegExp(`^${octet}(\\.${octet}){3}$`)
+
+/** Which kind of address a text is; undefined where it is a name. */
+export const familyOf = (host: string): 4 | 6 | undefined => ipv4.test(host) ? 4 : isIpv6(host) ? 6 : undefined
+
+/** As RFC 4291 writes them, with a zone (RFC 4007) behind or none. */
+const isIpv6 = (host: string): boolean => {
+  const [address = "", zone] = host.split("%")
+  if (zone !== undefined && !/^[\w.-]{1,32}$/.test(zone)) return false
+  const halves = address.split("::")
+  if (halves.length > 2 || !address.includes(":")) return false
+  const groups = halves.flatMap((half) => half === "" ? [] : half.split(":"))
+  const last = groups.at(-1) ?? ""
+  const embeds = last.includes(".")
+  if (embeds && !ipv4.test(last)) return false
+  const count = groups.length + (embeds ? 1 : 0)
+  return (embeds ? groups.slice(0, -1) : groups).every((group) => /^[\da-f]{1,4}$/i.test(group)) &&
+    (halves.length === 2 ? count < 8 : count === 8)
+}
+
+const refused = (field: string, rule: string, value?: unknown): Result.Result<never, InvalidRequest> =>
+  Result.fail(new InvalidRequest({ field, rule, value }))
+
+/** Labels of letters, digits, hyphens and underscores; a point at the end is allowed. */
+const isName = (value: unknown): boolean =>
+  typeof value === "string" && value.length <= 253 && /^([\w]([\w-]{0,61}\w)?\.)*\w([\w-]{0,61}\w)?\.?$/.test(value)
+
+const isHost = (value: unknown): value is string =>
+  typeof value === "string" && (familyOf(value) !== undefined || (isName(value) && !/^[\d.]+$/.test(value)))
+
+const isPem = (value: unknown): value is string => typeof value === "string" && value.includes("-----BEGIN ")
+const isSecret = (value: unknown): boolean => Redacted.isRedacted(value) && typeof Redacted.value(value) === "string"
+
+/** The longest path that fits an address of every system: 103 bytes, and the end of the text. */
+const maxPathBytes = 103
+const day = 86_400_000
+const defaultReadBytes = 65_536
+const maxProtocols = 16
+
+/** What breaks a rule in how to dial, or the plan. */
+export const decode = (target: Target): Result.Result<Plan, InvalidRequest> => {
+  if (typeof target !== "object" || target === null) return refused("target", "an object with a host or a path", target)
+  const socket = decodeSocket(target)
+  if (Result.isFailure(socket)) return Result.fail(socket.failure)
+  if (!("path" in target) || target.path === undefined) return decodeHost(target as HostTarget, socket.success)
+  const { path } = target
+  if ("host" in target && target.host !== undefined) {
+    return refused("target", "an object with a host or a path, not both")
+  }
+  if (typeof path !== "string" || path === "" || path.includes("\0") || utf8Bytes(path) > maxPathBytes) {
+    return refused("path", `text of 1 to ${maxPathBytes} bytes`, path)
+  }
+  if (target.tls !== undefined && target.tls.serverName === undefined) {
+    return refused("tls.serverName", "given where there is no host", undefined)
+  }
+  return Result.succeed({ path, ...socket.success })
+}
+
+const decodeHost = (target: HostTarget, socket: SocketPlan): Result.Result<HostPlan, InvalidRequest> => {
+  const { host, keepAlive, localAddress, noDelay = true, port } = target
+  if (!isHost(host)) return refused("host", "a name of up to 253 characters or an IP address", host)
+  const rule = wholeRule(port, { min: 1, max: 65_535 })
+  if (rule !== undefined) return refused("port", rule, port)
+  const family = familyOf(host)
+  const localFamily = typeof localAddress === "string" ? familyOf(localAddress) : undefined
+  if (localAddress !== undefined && localFamily === undefined) {
+    return refused("localAddress", "an IP address", localAddress)
+  }
+  if (localFamily !== undefined && family !== undefined && localFamily !== family) {
+    return refused("localAddress", "an address of the same kind as the host", localAddress)
+  }
+  if (typeof noDelay !== "boolean") return refused("noDelay", "true or false", noDelay)
+  const keepAliveMillis = keepAlive === undefined ? 0 : millisOf(keepAlive)
+  if (keepAlive !== undefined && !(keepAliveMillis >= 1_000 && keepAliveMillis <= day)) {
+    return refused("keepAlive", "a duration of 1 second to 1 day", keepAlive)
+  }
+  const local = localAddress === undefined ? undefined : { ip: localAddress, family: localFamily }
+  const serverName = socket.serverName === "" ? host : socket.serverName
+  return Result.succeed({ ...socket, serverName, host, port, local, noDelay, keepAliveMillis })
+}
+
+const decodeSocket = ({ maxReadBytes = defaultReadBytes, tls }: Target): Result.Result<SocketPlan, InvalidRequest> => {
+  const rule = wholeRule(maxReadBytes, { min: 1, max: 16_777_216 })
+  if (rule !== undefined) return refused("maxReadBytes", rule, maxReadBytes)
+  if (tls === undefined) return Result.succeed({ tls, serverName: "", maxReadBytes })
+  if (typeof tls !== "object" || tls === null) return refused("tls", "an object", tls)
+  const fault = tlsFault(tls)
+  return fault ?? Result.succeed({ tls, serverName: tls.serverName ?? "", maxReadBytes })
+}
+
+const tlsFault = (
+  { ca, certificate, protocols, serverName }: Tls,
+): Result.Result<never, InvalidRequest> | undefined => {
+  if (serverName !== undefined && !isHost(serverName)) {
+    return refused("tls.serverName", "a name of up to 253 characters or an IP address", serverName)
+  }
+  if (ca !== undefined && !(Array.isArray(ca) ? ca.length > 0 && ca.every(isPem) : isPem(ca))) {
+    return refused("tls.ca", "certificates in PEM")
+  }
+  if (certificate !== undefined) {
+    const { chain, key, passPhrase } = certificate ?? {}
+    if (!isPem(chain)) return refused("tls.certificate.chain", "certificates in PEM")
+    if (!isSecret(key) || !isPem(Redacted.value(key))) return refused("tls.certificate.key", "a Redacted key in PEM")
+    if (passPhrase !== undefined && !isSecret(passPhrase)) {
+      return refused("tls.certificate.passPhrase", "a Redacted text")
+    }
+  }
+  const isProtocol = (value: unknown): boolean => typeof value === "string" && /^[\x21-\x7e]{1,255}$/.test(value)
+  const areProtocols = protocols === undefined ||
+    (Array.isArray(protocols) && protocols.length > 0 && protocols.length <= maxProtocols &&
+      protocols.every(isProtocol))
+  return areProtocols
+    ? undefined
+    : refused("tls.protocols", `1 to ${maxProtocols} names of 1 to 255 visible characters`)
+}

@@ -1,0 +1,212 @@
+/**
+ * Connections to peers, over TCP, TLS or a path, each owned by the scope that it was dialled in: the port that the platform
+ * supplies. A dial that fails or is interrupted has closed all that it opened by the time that it returns; where a runtime
+ * cannot cancel a dial, its handle is abandoned, and counted until it is gone.
+ *
+ * No wait here has a limit of its own: put `Deadline.enforce` around what must end in time.
+ */
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Result from "effect/Result"
+import * as Scope from "effect/Scope"
+import * as HappyEyeballs from "./HappyEyeballs.ts"
+import type { InvalidRequest } from "./Refusal.ts"
+import { frozen } from "./Snapshot.ts"
+import { type Census, SocketConnection } from "./SocketConnection.ts"
+import type { Point, SocketDriver, SocketFacts } from "./SocketDriver.ts"
+import { type DialFault, type IoFault, LocalAddressUnusable } from "./SocketFault.ts"
+import { type Address, decode, familyOf, type HostPlan, type Plan, type Target, type Tls } from "./SocketTarget.ts"
+
+/** A connection. One fiber may read and one may write at a time. */
+export interface Socket {
+  readonly facts: SocketFacts
+  /**
+   * The next bytes, or undefined once the peer sends no more.
+   *
+   * What nobody has read is kept up to `maxReadBytes`, and then the peer has to wait; a piece on its way and the runtime's own
+   * buffer, 64 KiB each, may come on top. Interrupted, it has taken nothing.
+   */
+  readonly read: Effect.Effect<Uint8Array | undefined, IoFault>
+  /**
+   * Hands bytes over, in one go, before anything else happens, and waits while the connection has no room for more. They must
+   * not be changed any more. Interrupted, it only stops waiting: they are on their way.
+   */
+  readonly write: (bytes: Uint8Array | ReadonlyArray<Uint8Array>) => Effect.Effect<void, IoFault>
+  /** Says that nothing more will be sent, and waits until all that was is the system's. The peer may go on sending. */
+  readonly end: Effect.Effect<void, IoFault>
+  /** Closes with a reset, which tells the peer that something is missing, and waits as `close` does. On a path it is a close. */
+  readonly abort: Effect.Effect<void>
+  /** Closes at once, what is not sent yet included, and waits until the handle is gone. Silent the second time. */
+  readonly close: Effect.Effect<void>
+  /** Waits until the operating system's handle is gone, whoever closed it. */
+  readonly closed: Effect.Effect<void>
+}
+
+/** Handles at this moment. Those that are gone are not in it. */
+export interface SocketsSnapshot {
+  /** Connecting, or in a handshake. */
+  readonly dialing: number
+  readonly open: number
+  /** Closed here, and not gone yet. */
+  readonly closing: number
+  /** Left behind by an interrupted dial that the runtime cannot cancel. */
+  readonly abandoned: number
+}
+
+export interface Sockets {
+  /**
+   * Connects, and makes TLS where that is asked for. The scope closes the socket.
+   *
+   * A name with several addresses is tried as RFC 8305 has it, a quarter of a second apart; the fault is that of the first.
+   * Interrupted at any moment, it has left no handle open when it returns.
+   */
+  readonly dial: (target: Target) => Effect.Effect<Socket, DialFault | InvalidRequest, Scope.Scope>
+  readonly snapshot: Effect.Effect<SocketsSnapshot>
+}
+
+export const Sockets: Context.Service<Sockets, Sockets> = Context.Service("holdfast/Sockets")
+
+/**
+ * Sockets over what a platform supplies; each platform's `layer` calls it.
+ *
+ * @example
+ * ```ts
+ * import * as Effect from "effect/Effect"
+ * import { NodePlatform } from "holdfast/node"
+ * import * as Sockets from "holdfast/Sockets"
+ *
+ * const program = Effect.gen(function*() {
+ *   const sockets = yield* Sockets.Sockets
+ *   const refused = yield* Effect.flip(sockets.dial({ host: "127.0.0.1", port: 1 }))
+ *   console.log(refused._tag) // PeerRefused
+ *   console.log((yield* sockets.snapshot).dialing) // 0
+ * })
+ * await Effect.runPromise(Effect.scoped(program).pipe(Effect.provide(NodePlatform.layer)))
+ * ```
+ */
+export const make = (driver: SocketDriver): Effect.Effect<Sockets> =>
+  Effect.sync(() => {
+    const dialer = new Dialer(driver)
+    return {
+      dial: (target) => Effect.suspend(() => dialer.dial(target)),
+      snapshot: Effect.sync(() => frozen({ ...dialer.census })),
+    }
+  })
+
+class Dialer {
+  readonly census: Census = { dialing: 0, open: 0, closing: 0, abandoned: 0 }
+  readonly #driver: SocketDriver
+  /** Reading certificates costs more than all else, and a pool dials with the same ones again and again. */
+  readonly #credentials = new WeakMap<Tls, unknown>()
+
+  constructor(driver: SocketDriver) {
+    this.#driver = driver
+  }
+
+  dial(target: Target): Effect.Effect<Socket, DialFault | InvalidRequest, Scope.Scope> {
+    const plan = decode(target)
+    if (Result.isFailure(plan)) return Effect.fail(plan.failure)
+    const { tls } = plan.success
+    const credentials = tls === undefined ? undefined : this.#read(tls)
+    if (credentials !== undefined && Result.isFailure(credentials)) return Effect.fail(credentials.failure)
+    return Effect.flatMap(
+      this.#points(plan.success),
+      (points) => HappyEyeballs.race(points, (point) => this.#connect(plan.success, point)),
+    ).pipe(
+      Effect.flatMap((attempt) => this.#secured(plan.success, credentials?.success, attempt)),
+      Effect.map(socketOf),
+    )
+  }
+
+  #read(tls: Tls): Result.Result<unknown, InvalidRequest> {
+    if (this.#credentials.has(tls)) return Result.succeed(this.#credentials.get(tls))
+    const credentials = this.#driver.credentials(tls)
+    if (Result.isSuccess(credentials)) this.#credentials.set(tls, credentials.success)
+    return credentials
+  }
+
+  #points(plan: Plan): Effect.Effect<readonly [Point, ...ReadonlyArray<Point>], DialFault> {
+    if (plan.path !== undefined) return Effect.succeed([{ path: plan.path }])
+    const family = familyOf(plan.host)
+    if (family !== undefined) return Effect.succeed([pointOf(plan, { ip: plan.host, family })])
+    return Effect.flatMap(this.#driver.resolve(plan.host), (addresses) => {
+      const { local } = plan
+      const usable = local === undefined
+        ? addresses
+        : addresses.filter(({ family }) => family === undefined || family === local.family)
+      const [first, ...others] = HappyEyeballs.order(usable).map((address) => pointOf(plan, address))
+      return first === undefined
+        ? Effect.fail(new LocalAddressUnusable({ phase: "resolve", code: "FAMILY" }))
+        : Effect.succeed([first, ...others] as const)
+    })
+  }
+
+  /** One attempt, in a scope of its own under the attempt's; a handle that is gone leaves nothing in it. */
+  #connect({ maxReadBytes }: Plan, point: Point): Effect.Effect<Attempt, DialFault, Scope.Scope> {
+    return Effect.uninterruptibleMask((restore) =>
+      Effect.flatMap(Effect.scope, (parent) => {
+        const scope = Scope.forkUnsafe(parent)
+        const connection = new SocketConnection({
+          driver: this.#driver,
+          point,
+          census: this.census,
+          maxReadBytes,
+          scope,
+        })
+        const opened = Effect.andThen(Scope.addFinalizer(scope, connection.leave), restore(connection.opened))
+        return Effect.as(failing(opened, scope), { connection, scope })
+      })
+    )
+  }
+
+  #secured(
+    plan: Plan,
+    credentials: unknown,
+    { connection, scope }: Attempt,
+  ): Effect.Effect<SocketConnection, DialFault> {
+    const begun = Effect.sync(() => {
+      connection.begin()
+      return connection
+    })
+    const { serverName, tls } = plan
+    if (tls === undefined) return begun
+    return Effect.andThen(
+      failing(
+        Effect.suspend(() => {
+          connection.secure({ serverName, protocols: tls.protocols ?? [], credentials })
+          return connection.opened
+        }),
+        scope,
+      ),
+      begun,
+    )
+  }
+}
+
+interface Attempt {
+  readonly connection: SocketConnection
+  readonly scope: Scope.Closeable
+}
+
+const pointOf = ({ keepAliveMillis, local, noDelay, port }: HostPlan, address: Address): Point => ({
+  address,
+  port,
+  local,
+  noDelay,
+  keepAliveMillis,
+})
+
+/** Closes the scope where the effect does not succeed, and waits for that. */
+const failing = <A, E>(effect: Effect.Effect<A, E>, scope: Scope.Closeable): Effect.Effect<A, E> =>
+  Effect.onExit(effect, (exit) => Exit.isSuccess(exit) ? Effect.void : Scope.close(scope, exit))
+
+const socketOf = (connection: SocketConnection): Socket => ({
+  facts: connection.facts,
+  read: connection.read,
+  write: (bytes) => connection.write(Array.isArray(bytes) ? bytes : [bytes as Uint8Array]),
+  end: connection.end,
+  abort: connection.abort,
+  close: connection.leave,
+  closed: connection.closed,
+})

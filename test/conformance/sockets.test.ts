@@ -1,0 +1,38 @@
+/** The laws of sockets on the runtime that runs this. */
+import { afterAll, beforeAll } from "vitest"
+import * as Effect from "effect/Effect"
+import * as BunSockets from "../../adapters/bun/Sockets.ts"
+import * as Bun from "../../adapters/bun/testing/mod.ts"
+import * as DenoSockets from "../../adapters/deno/Sockets.ts"
+import * as Deno from "../../adapters/deno/testing/mod.ts"
+import * as NodeSockets from "../../adapters/node/Sockets.ts"
+import * as Node from "../../adapters/node/testing/mod.ts"
+import * as Sockets from "../../core/Sockets.ts"
+import * as Example from "../docs/Example.ts"
+import { conforms } from "./Conforms.ts"
+import * as Gaps from "./Gaps.ts"
+import * as Peers from "./Peers.ts"
+import { kept, laws, type Rig } from "./SocketLaws.ts"
+
+const { Leaks } = { node: Node, deno: Deno, bun: Bun }[Example.runtime]
+const { driver } = { node: NodeSockets, deno: DenoSockets, bun: BunSockets }[Example.runtime]
+const sockets = Effect.runSync(Sockets.make(driver))
+let peers: Peers.Hosted
+beforeAll(async () => {
+  peers = await Peers.host()
+})
+afterAll(() => peers.stop())
+
+/** Those that lead to a far side: its own are in this process too. Nothing where the system has no table. */
+const open = Effect.match(Leaks.census, {
+  onSuccess: ({ sockets }) => {
+    const far = Object.values(peers.ports)
+    return [...sockets.values()].filter(({ remotePort }) => far.includes(remotePort)).length
+  },
+  onFailure: () => undefined,
+})
+const rig = (): Rig => ({ driver, sockets, peers, open })
+
+conforms({ port: "Sockets", laws, keep: (law) => Effect.suspend(() => Leaks.check(kept(law, rig()))) }, {
+  cannot: Gaps.sockets[Example.runtime],
+})

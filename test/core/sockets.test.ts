@@ -1,0 +1,336 @@
+/** Sockets over a platform that does as the test says: who is tried when, what is owned until when, what is refused at the door. */
+import { assert, describe, it } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Fiber from "effect/Fiber"
+import * as Redacted from "effect/Redacted"
+import * as Result from "effect/Result"
+import * as Scope from "effect/Scope"
+import * as TestClock from "effect/testing/TestClock"
+import * as HappyEyeballs from "../../core/HappyEyeballs.ts"
+import type { Point, SocketDriver, SocketEvents, SocketFacts } from "../../core/SocketDriver.ts"
+import * as SocketFault from "../../core/SocketFault.ts"
+import * as Sockets from "../../core/Sockets.ts"
+import { decode, familyOf, type Target } from "../../core/SocketTarget.ts"
+
+const facts: SocketFacts = { protocol: undefined, local: undefined, remote: undefined, tls: undefined }
+const refused = new SocketFault.PeerRefused({ phase: "connect", code: "ECONNREFUSED" })
+
+/** One handle: what it was told, and how to tell of it. */
+interface Handle {
+  readonly ip: string
+  readonly events: SocketEvents
+  readonly told: Array<string>
+}
+
+const ipOf = (point: Point): string => point.path ?? point.address.ip
+
+/** A platform whose handles close at once, unless they are kept. */
+const platform = (
+  options: { readonly addresses?: ReadonlyArray<string>; readonly keeps?: boolean; readonly abandons?: boolean },
+) => {
+  const handles: Array<Handle> = []
+  const driver: SocketDriver = {
+    cancelling: options.abandons === true ? "abandons" : "closes",
+    resolve: () => Effect.succeed((options.addresses ?? []).map((ip) => ({ ip, family: familyOf(ip) }))),
+    credentials: () => Result.succeed("credentials"),
+    connect: (point, events) => {
+      const told: Array<string> = []
+      handles.push({ ip: ipOf(point), events, told })
+      const say = (what: string) => () => void told.push(what)
+      const leave = (what: string) => () => {
+        told.push(what)
+        if (options.keeps !== true) events.gone()
+      }
+      return {
+        secure: ({ serverName }) => void told.push(`secure ${serverName}`),
+        resume: say("resume"),
+        pause: say("pause"),
+        write: (pieces) => (told.push(`write ${pieces.length}`), pieces.length < 2),
+        end: say("end"),
+        destroy: leave("destroy"),
+        reset: leave("reset"),
+      }
+    },
+  }
+  return { handles, ips: () => handles.map(({ ip }) => ip), sockets: Effect.runSync(Sockets.make(driver)) }
+}
+
+const named: Target = { host: "peer.test", port: 80 }
+const none = { dialing: 0, open: 0, closing: 0, abandoned: 0 }
+const piece = (length: number): Uint8Array => new Uint8Array(length)
+
+describe("several addresses", () => {
+  it("are tried by turns of their kinds, the first one's first", () => {
+    const address = (ip: string) => ({ ip, family: familyOf(ip) })
+    const ordered = HappyEyeballs.order(["::1", "::2", "::3", "10.0.0.1", "10.0.0.2"].map(address))
+    assert.deepStrictEqual(ordered.map(({ ip }) => ip), ["::1", "10.0.0.1", "::2", "10.0.0.2", "::3"])
+  })
+
+  it.effect("are tried a quarter of a second apart, and at once when one fails; the first that answers wins", () =>
+    Effect.gen(function* () {
+      const { handles, ips, sockets } = platform({ addresses: ["::1", "10.0.0.1", "10.0.0.2", "10.0.0.3"] })
+      const dialing = yield* Effect.forkChild(Effect.scoped(Effect.map(sockets.dial(named), () => "won")))
+      yield* TestClock.adjust(249)
+      assert.deepStrictEqual(ips(), ["::1"])
+      yield* TestClock.adjust(1)
+      assert.deepStrictEqual(ips(), ["::1", "10.0.0.1"])
+      handles[1]!.events.failed(refused)
+      yield* TestClock.adjust(0)
+      assert.deepStrictEqual(ips(), ["::1", "10.0.0.1", "10.0.0.2"])
+      assert.deepStrictEqual(yield* sockets.snapshot, { ...none, dialing: 2 })
+      handles[0]!.events.opened(facts)
+      assert.strictEqual(yield* Fiber.join(dialing), "won")
+      yield* TestClock.adjust("1 minute")
+      assert.deepStrictEqual(ips(), ["::1", "10.0.0.1", "10.0.0.2"])
+      assert.deepStrictEqual(handles.map(({ told }) => told.at(-1)), ["destroy", "destroy", "destroy"])
+      assert.deepStrictEqual(yield* sockets.snapshot, none)
+    }))
+
+  it.effect("none of which answers fail as the first did", () =>
+    Effect.gen(function* () {
+      const { handles, sockets } = platform({ addresses: ["10.0.0.1", "10.0.0.2"] })
+      const dialing = yield* Effect.forkChild(Effect.flip(Effect.scoped(sockets.dial(named))))
+      yield* TestClock.adjust(250)
+      handles[1]!.events.failed(new SocketFault.PeerReset({ phase: "connect", code: "ECONNRESET" }))
+      handles[0]!.events.failed(refused)
+      assert.strictEqual(yield* Fiber.join(dialing), refused)
+      assert.deepStrictEqual(yield* sockets.snapshot, none)
+    }))
+
+  it.effect("two of which answer at one time are one connection", () =>
+    Effect.gen(function* () {
+      const { handles, sockets } = platform({ addresses: ["10.0.0.1", "10.0.0.2"] })
+      const scope = yield* Scope.make()
+      const dialing = yield* Effect.forkChild(Scope.provide(sockets.dial(named), scope))
+      yield* TestClock.adjust(250)
+      handles[1]!.events.opened(facts)
+      handles[0]!.events.opened(facts)
+      const socket = yield* Fiber.join(dialing)
+      assert.deepStrictEqual(yield* sockets.snapshot, { ...none, open: 1 })
+      yield* Scope.close(scope, Exit.void)
+      yield* socket.closed
+      assert.deepStrictEqual(yield* sockets.snapshot, none)
+    }))
+
+  it.effect("that a local address cannot reach are left out", () =>
+    Effect.gen(function* () {
+      const { ips, sockets } = platform({ addresses: ["::1", "10.0.0.1"] })
+      const dialing = yield* Effect.forkChild(Effect.scoped(sockets.dial({ ...named, localAddress: "10.0.0.9" })))
+      yield* TestClock.adjust("1 second")
+      assert.deepStrictEqual(ips(), ["10.0.0.1"])
+      yield* Fiber.interrupt(dialing)
+      const six = platform({ addresses: ["10.0.0.1"] }).sockets
+      const fault = yield* Effect.flip(Effect.scoped(six.dial({ ...named, localAddress: "::9" })))
+      assert.strictEqual(fault._tag, "LocalAddressUnusable")
+    }))
+})
+
+describe("a handle", () => {
+  const held: Target = { host: "10.0.0.1", port: 80 }
+
+  it.effect("is waited for, however the dial ends, until the system has let go of it", () =>
+    Effect.gen(function* () {
+      const { handles, sockets } = platform({ keeps: true })
+      const dialing = yield* Effect.forkChild(Effect.scoped(sockets.dial(held)), { startImmediately: true })
+      const interrupting = yield* Effect.forkChild(Fiber.interrupt(dialing), { startImmediately: true })
+      yield* TestClock.adjust("1 minute")
+      assert.isUndefined(interrupting.pollUnsafe())
+      assert.deepStrictEqual(yield* sockets.snapshot, { ...none, closing: 1 })
+      handles[0]!.events.gone()
+      yield* Fiber.join(interrupting)
+      assert.deepStrictEqual(yield* sockets.snapshot, none)
+    }))
+
+  it.effect("of a dial that cannot be cancelled is abandoned, counted, and closed once that is over", () =>
+    Effect.gen(function* () {
+      const { handles, sockets } = platform({ keeps: true, abandons: true })
+      const dialing = yield* Effect.forkChild(Effect.scoped(sockets.dial(held)), { startImmediately: true })
+      yield* Fiber.interrupt(dialing)
+      assert.deepStrictEqual(yield* sockets.snapshot, { ...none, abandoned: 1 })
+      handles[0]!.events.opened(facts)
+      assert.deepStrictEqual(handles[0]!.told, ["destroy", "destroy"])
+      handles[0]!.events.gone()
+      assert.deepStrictEqual(yield* sockets.snapshot, none)
+    }))
+
+  it.effect("keeps so many bytes for whoever reads later, and then makes the peer wait until all are read", () =>
+    Effect.gen(function* () {
+      const { handles, sockets } = platform({})
+      const dialing = yield* Effect.forkChild(sockets.dial({ ...held, maxReadBytes: 10 }), { startImmediately: true })
+      const { events, told } = handles[0]!
+      events.opened(facts)
+      const socket = yield* Fiber.join(dialing)
+      events.received(piece(9))
+      assert.deepStrictEqual(told, ["resume"])
+      events.received(piece(1))
+      assert.deepStrictEqual(told, ["resume", "pause"])
+      assert.strictEqual((yield* socket.read)?.length, 9)
+      assert.deepStrictEqual(told, ["resume", "pause"])
+      assert.strictEqual((yield* socket.read)?.length, 1)
+      assert.deepStrictEqual(told, ["resume", "pause", "resume"])
+    }))
+
+  it.effect("hands over what came before its end, and before its fault", () =>
+    Effect.gen(function* () {
+      const { handles, sockets } = platform({})
+      const dialing = yield* Effect.forkChild(sockets.dial(held), { startImmediately: true })
+      const { events, told } = handles[0]!
+      events.opened(facts)
+      const socket = yield* Fiber.join(dialing)
+      events.received(piece(3))
+      events.failed(refused)
+      events.received(piece(4))
+      assert.strictEqual((yield* socket.read)?.length, 3)
+      assert.strictEqual(yield* Effect.flip(socket.read), refused)
+      assert.strictEqual(yield* Effect.flip(socket.write(piece(1))), refused)
+      assert.strictEqual(told.filter((each) => each === "destroy").length, 1)
+      yield* socket.close
+      assert.deepStrictEqual(yield* sockets.snapshot, none)
+    }))
+
+  it.effect("is written to by one at a time, and not once it has been ended", () =>
+    Effect.gen(function* () {
+      const { handles, sockets } = platform({})
+      const dialing = yield* Effect.forkChild(sockets.dial(held), { startImmediately: true })
+      const { events, told } = handles[0]!
+      events.opened(facts)
+      const socket = yield* Fiber.join(dialing)
+      yield* socket.write(piece(1))
+      const full = yield* Effect.forkChild(socket.write([piece(1), piece(1)]), { startImmediately: true })
+      assert.strictEqual((yield* Effect.flip(socket.write(piece(1))))._tag, "SocketBusy")
+      assert.deepStrictEqual(told, ["resume", "write 1", "write 2"])
+      events.drained()
+      yield* Fiber.join(full)
+      const ending = yield* Effect.forkChild(socket.end, { startImmediately: true })
+      assert.strictEqual((yield* Effect.flip(socket.write(piece(1))))._tag, "SocketClosed")
+      events.finished()
+      yield* Fiber.join(ending)
+      yield* socket.end
+      assert.strictEqual(told.filter((each) => each === "end").length, 1)
+    }))
+
+  it.effect("that the peer has let go of tells everybody who waits", () =>
+    Effect.gen(function* () {
+      const { handles, sockets } = platform({})
+      const dialing = yield* Effect.forkChild(sockets.dial(held), { startImmediately: true })
+      const { events } = handles[0]!
+      events.opened(facts)
+      const socket = yield* Fiber.join(dialing)
+      const reading = yield* Effect.forkChild(Effect.flip(socket.read), { startImmediately: true })
+      const ending = yield* Effect.forkChild(Effect.flip(socket.end), { startImmediately: true })
+      const closing = yield* Effect.forkChild(socket.closed, { startImmediately: true })
+      events.gone()
+      yield* Fiber.join(closing)
+      assert.deepStrictEqual([(yield* Fiber.join(reading))._tag, (yield* Fiber.join(ending))._tag], [
+        "SocketClosed",
+        "SocketClosed",
+      ])
+      const early = yield* Effect.forkChild(Effect.flip(sockets.dial(held)), { startImmediately: true })
+      handles[1]!.events.gone()
+      assert.strictEqual((yield* Fiber.join(early))._tag, "SocketFailed")
+    }))
+
+  it.effect("goes through TLS before it is the caller's, and is closed where that fails", () =>
+    Effect.gen(function* () {
+      const { handles, sockets } = platform({})
+      const dialing = yield* Effect.forkChild(Effect.flip(sockets.dial({ ...held, tls: {} })), {
+        startImmediately: true,
+      })
+      const { events, told } = handles[0]!
+      events.opened(facts)
+      assert.deepStrictEqual([told, yield* sockets.snapshot], [["secure 10.0.0.1"], { ...none, dialing: 1 }])
+      events.failed(new SocketFault.TlsUntrusted({ phase: "tls", code: "CERT_HAS_EXPIRED" }))
+      assert.strictEqual((yield* Fiber.join(dialing))._tag, "TlsUntrusted")
+      assert.deepStrictEqual(yield* sockets.snapshot, none)
+    }))
+})
+
+describe("a target", () => {
+  const field = (target: unknown): string | undefined => {
+    const decoded = decode(target as Target)
+    return Result.isFailure(decoded) ? decoded.failure.field : undefined
+  }
+  const pem = "-----BEGIN CERTIFICATE-----"
+  const host = { host: "a.test", port: 1 }
+
+  it("is refused at the door with the field that breaks its rule", () => {
+    const wrong: ReadonlyArray<readonly [string, unknown]> = [
+      ["target", undefined],
+      ["target", { ...host, path: "/a" }],
+      ...[
+        "",
+        "a b",
+        "a/b",
+        "-a",
+        "a..b",
+        "1.2.3",
+        "256.1.1.1",
+        "1::2::3",
+        ":::",
+        "g::",
+        "1:2:3:4:5:6:7:8:9",
+        "x".repeat(254),
+        7,
+      ]
+        .map((bad) => ["host", { ...host, host: bad }] as const),
+      ...[0, 65_536, 1.5, NaN, "80", undefined].map((port) => ["port", { ...host, port }] as const),
+      ...["localhost", "", 1].map((localAddress) => ["localAddress", { ...host, localAddress }] as const),
+      ["localAddress", { host: "::1", port: 1, localAddress: "10.0.0.1" }],
+      ["noDelay", { ...host, noDelay: 1 }],
+      ...[0, "999 millis", "25 hours", NaN].map((keepAlive) => ["keepAlive", { ...host, keepAlive }] as const),
+      ...[0, 16_777_217, 1.5].map((maxReadBytes) => ["maxReadBytes", { ...host, maxReadBytes }] as const),
+      ...["", "a\0b", "x".repeat(104), "ä".repeat(52)].map((path) => ["path", { path }] as const),
+      ["tls", { ...host, tls: null }],
+      ["tls.serverName", { path: "/a", tls: {} }],
+      ["tls.serverName", { ...host, tls: { serverName: "a b" } }],
+      ...["", [], [pem, "x"], 1].map((ca) => ["tls.ca", { ...host, tls: { ca } }] as const),
+      ["tls.certificate.chain", { ...host, tls: { certificate: { chain: "x" } } }],
+      ["tls.certificate.key", { ...host, tls: { certificate: { chain: pem, key: "plain" } } }],
+      ["tls.certificate.key", { ...host, tls: { certificate: { chain: pem, key: Redacted.make("x") } } }],
+      ["tls.certificate.passPhrase", {
+        ...host,
+        tls: { certificate: { chain: pem, key: Redacted.make(pem), passPhrase: "plain" } },
+      }],
+      ...[[], ["a b"], [""], Array(17).fill("h2"), "h2"].map((protocols) =>
+        ["tls.protocols", { ...host, tls: { protocols } }] as const
+      ),
+    ]
+    assert.deepStrictEqual(wrong.map(([, target]) => field(target)), wrong.map(([name]) => name))
+  })
+
+  it("is taken where it keeps the rules", () => {
+    const right = [
+      host,
+      ...[
+        "a",
+        "a.test.",
+        "_srv.a-b.test",
+        "127.0.0.1",
+        "::",
+        "::1",
+        "fe80::1%eth0",
+        "1:2:3:4:5:6:7:8",
+        "::ffff:1.2.3.4",
+      ]
+        .map((host) => ({ host, port: 65_535 })),
+      { host: "::1", port: 1, localAddress: "::2", keepAlive: "1 second", noDelay: false, maxReadBytes: 1 },
+      { path: "x".repeat(103) },
+      { path: "/a", tls: { serverName: "a.test", ca: [pem], protocols: ["h2", "http/1.1"] } },
+    ]
+    assert.deepStrictEqual(right.map(field), right.map(() => undefined))
+  })
+
+  it("shows nothing that is secret in what is refused", () => {
+    const secret = "-----BEGIN SECRET"
+    for (
+      const certificate of [{ chain: pem, key: secret }, { chain: pem, key: Redacted.make("x"), passPhrase: secret }]
+    ) {
+      const decoded = decode({ ...host, tls: { certificate: certificate as never } })
+      assert.isTrue(Result.isFailure(decoded))
+      if (Result.isFailure(decoded)) {
+        assert.notInclude(JSON.stringify(decoded.failure) + String(decoded.failure), "SECRET")
+      }
+    }
+  })
+})
