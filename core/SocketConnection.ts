@@ -33,6 +33,7 @@ export class SocketConnection {
   #isEnded = false
   #sending: "open" | "ending" | "ended" = "open"
   #isFlowing = false
+  #hasRoom = true
   #bytes = 0
   #pieces: Array<Bytes> = []
   #opening: Resume<void, DialFault> | undefined = undefined
@@ -109,7 +110,8 @@ export class SocketConnection {
       if (this.#fault !== undefined) return Effect.fail(this.#fault)
       if (this.#state !== "open" || this.#sending !== "open") return Effect.fail(new SocketClosed({ phase: "write" }))
       if (this.#writer !== undefined) return Effect.fail(new SocketBusy({ phase: "write" }))
-      if (this.#wire.write(pieces)) return Effect.void
+      this.#hasRoom = this.#wire.write(pieces)
+      if (this.#hasRoom) return Effect.void
       return Effect.callback<void, IoFault>((resume) => {
         this.#writer = resume
         return Effect.sync(() => void (this.#writer = undefined))
@@ -140,17 +142,14 @@ export class SocketConnection {
     })
   })
 
-  /** Closes and waits until the handle is gone; where a dial cannot be cancelled, the handle is abandoned and stays counted. */
-  readonly leave: Effect.Effect<void> = Effect.suspend(() => {
-    const isAbandoned = this.#abandons && (this.#state === "dialing" || this.#state === "abandoned")
-    this.#close(isAbandoned ? "abandoned" : "closing", () => this.#wire.destroy())
-    return isAbandoned ? Effect.void : this.closed
-  })
+  /**
+   * Closes and waits until the handle is gone. Where a dial cannot be cancelled, nor a write that the peer does not take, the
+   * handle is abandoned and stays counted.
+   */
+  readonly leave: Effect.Effect<void> = Effect.suspend(() => this.#leave(() => this.#wire.destroy()))
 
-  readonly abort: Effect.Effect<void> = Effect.suspend(() => {
-    this.#close("closing", () => this.#wire.reset())
-    return this.closed
-  })
+  /** The same with a reset, where there is such a thing. */
+  readonly abort: Effect.Effect<void> = Effect.suspend(() => this.#leave(() => this.#wire.reset()))
 
   #events(): SocketEvents {
     return {
@@ -161,7 +160,10 @@ export class SocketConnection {
         this.#isEnded = true
         this.#takeReader()?.(over)
       },
-      drained: () => this.#takeWriter()?.(Effect.void),
+      drained: () => {
+        this.#hasRoom = true
+        this.#takeWriter()?.(Effect.void)
+      },
       finished: () => {
         this.#sending = "ended"
         this.#takeEnders(Effect.void)
@@ -195,6 +197,13 @@ export class SocketConnection {
     this.#fault = fault
     if (this.#state !== "gone") this.#wire.destroy()
     this.#settle(Effect.fail(fault))
+  }
+
+  #leave(tell: () => void): Effect.Effect<void> {
+    const isStuck = this.#state === "dialing" || (this.#state === "open" && !this.#hasRoom)
+    const isAbandoned = this.#abandons && (isStuck || this.#state === "abandoned")
+    this.#close(isAbandoned ? "abandoned" : "closing", tell)
+    return isAbandoned ? Effect.void : this.closed
   }
 
   #close(state: "closing" | "abandoned", tell: () => void): void {

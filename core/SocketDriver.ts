@@ -93,7 +93,10 @@ export interface SocketWire {
 }
 
 export interface SocketDriver {
-  /** What `destroy` does to a handle that is dialling: closes it, or leaves it to the runtime until the dial is over. */
+  /**
+   * What `destroy` does to a handle that is dialling, or whose peer does not take what was written: closes it, or leaves it to
+   * the runtime until that is over.
+   */
   readonly cancelling: "closes" | "abandons"
   /** Addresses of a name, the best first. Interrupted, it is left to itself; nothing is dialled then. */
   readonly resolve: (host: string) => Effect.Effect<ReadonlyArray<Address>, DialFault>

@@ -1,7 +1,7 @@
 /**
  * Connections to peers, over TCP, TLS or a path, each owned by the scope that it was dialled in: the port that the platform
  * supplies. A dial that fails or is interrupted has closed all that it opened by the time that it returns; where a runtime
- * cannot cancel a dial, its handle is abandoned, and counted until it is gone.
+ * cannot cancel a dial or a write, the handle is abandoned, and counted until it is gone.
  *
  * No wait here has a limit of its own: put `Deadline.enforce` around what must end in time.
  */
@@ -50,7 +50,7 @@ export interface SocketsSnapshot {
   readonly open: number
   /** Closed here, and not gone yet. */
   readonly closing: number
-  /** Left behind by an interrupted dial that the runtime cannot cancel. */
+  /** Left behind by an interrupted dial, or a close behind a write that the peer does not take, which the runtime cannot cancel. */
   readonly abandoned: number
 }
 

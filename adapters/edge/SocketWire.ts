@@ -29,6 +29,7 @@ export class EdgeWire implements SocketWire {
   #isFlowing = false
   #isReading = false
   #writing = 0
+  readonly #settled = new Set<string>()
 
   constructor(connect: Connect, point: Point, events: SocketEvents) {
     this.#events = events
@@ -73,15 +74,16 @@ export class EdgeWire implements SocketWire {
 
   end(): void {
     this.#writer ??= this.#socket!.writable.getWriter()
-    this.#writer.close().then(() => this.#events.finished(), (error) => this.#over(translate("write", error)))
+    this.#writer.close().then(() => {
+      this.#events.finished()
+      this.#settle("sent")
+    }, (error) => this.#over(translate("write", error)))
   }
 
   /** A dial that is under way goes on, and is closed when it is over. */
   destroy(): void {
     if (this.#isClosing || !this.#isOpen) return
     this.#isClosing = true
-    this.#reader?.cancel().catch(() => {})
-    this.#writer?.abort().catch(() => {})
     this.#socket!.close().then(() => this.#events.gone(), () => this.#events.gone())
   }
 
@@ -109,13 +111,25 @@ export class EdgeWire implements SocketWire {
       this.#reader ??= this.#socket!.readable.getReader()
       while (this.#isFlowing) {
         const { done, value } = await this.#reader.read()
-        if (done) return this.#events.ended()
+        if (done) {
+          this.#events.ended()
+          return this.#settle("read")
+        }
         this.#events.received(value)
       }
       this.#isReading = false
+      this.#settle("paused")
     } catch (error) {
       this.#over(translate("read", error))
     }
+  }
+
+  /** Once both sides have ended it is closed; and gone, but not before what came is read. */
+  #settle(what: "read" | "sent" | "closed" | "paused"): void {
+    if (what === "read") this.#isReading = false
+    this.#settled.add(what)
+    if (this.#settled.has("closed") && !this.#isReading) this.#over(undefined)
+    else if (this.#settled.has("read") && this.#settled.has("sent")) this.destroy()
   }
 
   #over(fault: DialFault | undefined): void {

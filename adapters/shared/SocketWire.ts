@@ -44,14 +44,16 @@ export class Wire implements SocketWire {
 
   secure({ credentials, protocols, serverName }: Securing): void {
     this.#phase = "tls"
-    const socket = tls.connect({
+    // Not every version of Node's types knows of the second one.
+    const options: tls.ConnectionOptions & { readonly allowHalfOpen: true } = {
       socket: this.#raw,
       allowHalfOpen: true,
       secureContext: credentials as tls.SecureContext,
       // An address is no server name (RFC 6066, section 3), and is what the certificate must have all the same.
       ...(net.isIP(serverName) === 0 ? { servername: serverName } : { host: serverName }),
       ...(protocols.length === 0 ? {} : { ALPNProtocols: [...protocols] }),
-    })
+    }
+    const socket = tls.connect(options)
     this.#socket = socket
     this.#watch(socket)
     socket.once("secureConnect", () => this.#events.opened(factsOf(this.#point, this.#raw, socket)))

@@ -31,7 +31,7 @@ const open = Effect.match(Leaks.census, {
   },
   onFailure: () => undefined,
 })
-const rig = (): Rig => ({ driver, sockets, peers, open })
+const rig = (): Rig => ({ driver, sockets, peers, open, trusts: "what it is given" })
 
 conforms({ port: "Sockets", laws, keep: (law) => Effect.suspend(() => Leaks.check(kept(law, rig()))) }, {
   cannot: Gaps.sockets[Example.runtime],

@@ -154,6 +154,24 @@ describe("a handle", () => {
       assert.deepStrictEqual(yield* sockets.snapshot, none)
     }))
 
+  it.effect("whose write cannot be cancelled is abandoned in the same way", () =>
+    Effect.gen(function* () {
+      const { handles, sockets } = platform({ keeps: true, abandons: true })
+      const dialing = yield* Effect.forkChild(sockets.dial(held), { startImmediately: true })
+      const { events } = handles[0]!
+      events.opened(facts)
+      const socket = yield* Fiber.join(dialing)
+      const writing = yield* Effect.forkChild(Effect.flip(socket.write([piece(1), piece(1)])), {
+        startImmediately: true,
+      })
+      yield* socket.close
+      assert.strictEqual((yield* Fiber.join(writing))._tag, "SocketClosed")
+      assert.deepStrictEqual(yield* sockets.snapshot, { ...none, abandoned: 1 })
+      events.gone()
+      yield* socket.closed
+      assert.deepStrictEqual(yield* sockets.snapshot, none)
+    }))
+
   it.effect("keeps so many bytes for whoever reads later, and then makes the peer wait until all are read", () =>
     Effect.gen(function* () {
       const { handles, sockets } = platform({})

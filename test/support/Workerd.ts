@@ -36,7 +36,7 @@ export const start = async (program: string, options: object = {}): Promise<Edge
     bundle: true,
     format: "esm",
     platform: "neutral",
-    external: ["node:*"],
+    external: ["node:*", "cloudflare:*"],
     write: false,
   })
   return new Miniflare!({
