@@ -46,7 +46,7 @@ interface Report {
  * unseen.
  */
 export const run = async (
-  runtime: Runtime.Name,
+  runtime: Runtime.Name | Runtime.OtherNode,
   args: readonly string[],
   env: Readonly<Record<string, string>> = {},
 ): Promise<Run> => {

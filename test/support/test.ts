@@ -1,5 +1,6 @@
 /**
- * `npm test`: the checks, then the suite on Node, then on Deno and Bun at the same time.
+ * `npm test`: the checks, then the suite on Node, then on Deno and Bun at the same time, and beside them what the platforms
+ * supply on the oldest and the newest Node.
  *
  * - `--quick`: on Node alone unless `--runtime` names another, without the checks and without `*.slow.*` files
  * - `--runtime NAME`: on that runtime alone, without the checks
@@ -15,7 +16,7 @@ const line = ({ passed, failed, skipped }: Suite.Tally): string =>
   `${passed} passed, ${failed} failed, ${skipped} skipped`
 
 const suite = async (
-  runtime: Runtime.Name,
+  runtime: Runtime.Name | Runtime.OtherNode,
   args: readonly string[],
   workers: number,
 ): Promise<readonly Suite.Test[]> => {
@@ -48,12 +49,23 @@ const args = quick ? ["--exclude=**/*.slow.*", ...rest] : rest
 
 const cores = availableParallelism()
 const results: Suite.Test[] = []
-await Promise.all(runtimes.map(Runtime.install))
+const otherNodes = Runtime.otherNodes.filter((name) => whole || wanted.includes(name))
+await Promise.all([...runtimes, ...otherNodes].map(Runtime.install))
 if (whole) results.push(...await check())
 // Many tests wait for a real clock or another process, so one worker a core would leave cores idle.
 if (runtimes.includes("node")) results.push(...await suite("node", args, cores + 1))
 const others = runtimes.filter((name) => name !== "node")
-const each = await Promise.all(others.map((name) => suite(name, args, Math.ceil(1.5 * cores / others.length))))
+/** One after the other: they are short, and the others are not. */
+const onOtherNodes = async (): Promise<readonly Suite.Test[]> => {
+  const tests: Suite.Test[] = []
+  const conformance = ["test/conformance", "--exclude=**/*.slow.*", ...rest]
+  for (const name of otherNodes) tests.push(...await suite(name, conformance, 1))
+  return tests
+}
+const each = await Promise.all([
+  ...others.map((name) => suite(name, args, Math.ceil(1.5 * cores / others.length))),
+  onOtherNodes(),
+])
 results.push(...each.flat())
 
 const total = Suite.tally(results)
