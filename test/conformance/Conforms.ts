@@ -6,6 +6,7 @@ import { assert, describe, it } from "vitest"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import type { Gaps, Law } from "./Law.ts"
+import { titleOf } from "./Table.ts"
 
 export interface Suite<Rig> {
   readonly port: string
@@ -24,19 +25,20 @@ export const conforms = <Rig>(suite: Suite<Rig>, { cannot }: { readonly cannot: 
       const names = suite.laws.map(({ name }) => name)
       assert.deepStrictEqual(Object.keys(cannot).filter((name) => !names.includes(name)), [])
     })
-    for (const law of suite.laws) {
-      const why = cannot[law.name]
-      if (why === undefined) {
-        it(law.name, { timeout: limitMillis }, () => Effect.runPromise(suite.keep(law)))
-      } else {
-        it(`${law.name} (cannot: ${why})`, { timeout: limitMillis }, async () => {
-          const kept = Effect.timeoutOrElse(suite.keep(law), {
-            duration: brokenMillis,
-            orElse: () => Effect.fail("it goes on"),
-          })
-          assert.isTrue(Exit.isFailure(await Effect.runPromiseExit(kept)), "it holds by now: take the gap away")
-        })
-      }
+    for (const what of new Set(suite.laws.map(({ about }) => about))) {
+      describe(what, () => suite.laws.filter(({ about }) => about === what).forEach((law) => test(law, suite, cannot)))
     }
+  })
+}
+
+const test = <Rig>(law: Law<Rig>, { keep }: Suite<Rig>, cannot: Gaps): void => {
+  const why = cannot[law.name]
+  if (why === undefined) {
+    it(law.name, { timeout: limitMillis }, () => Effect.runPromise(keep(law)))
+    return
+  }
+  it(titleOf(law.name, why), { timeout: limitMillis }, async () => {
+    const kept = Effect.timeoutOrElse(keep(law), { duration: brokenMillis, orElse: () => Effect.fail("it goes on") })
+    assert.isTrue(Exit.isFailure(await Effect.runPromiseExit(kept)), "it holds by now: take the gap away")
   })
 }

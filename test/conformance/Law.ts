@@ -4,8 +4,16 @@ import type * as Scope from "effect/Scope"
 
 export interface Law<Rig> {
   readonly name: string
+  /** What it is about, as the table of runtimes calls it. */
+  readonly about: string
   readonly holds: (rig: Rig) => Effect.Effect<void, unknown, Scope.Scope>
 }
+
+/** Laws about one thing. */
+export const about = <Rig>(
+  what: string,
+  laws: ReadonlyArray<Omit<Law<Rig>, "about">>,
+): ReadonlyArray<Law<Rig>> => laws.map((law) => ({ ...law, about: what }))
 
 /** What a platform cannot do, by the name of the law that does not hold there, and why. */
 export type Gaps = Readonly<Record<string, string>>

@@ -6,7 +6,7 @@ import type * as Scope from "effect/Scope"
 import type { SocketDriver } from "../../core/SocketDriver.ts"
 import * as Sockets from "../../core/Sockets.ts"
 import type { Target, Tls } from "../../core/SocketTarget.ts"
-import { chance, type Law, same, truly } from "./Law.ts"
+import { about, chance, type Law, same, truly } from "./Law.ts"
 import * as Pattern from "./Pattern.ts"
 import type { Peers } from "./Peers.ts"
 
@@ -19,6 +19,8 @@ export interface Rig {
   /** Whether a connection may say whom it trusts, or the runtime trusts its own. */
   readonly trusts: "what it is given" | "its own"
 }
+
+type Some = Omit<Law<Rig>, "about">
 
 const ask = <A>(told: () => Promise<A>): Effect.Effect<A> => Effect.promise(told)
 const at = (rig: Rig, peer: string, more: object = {}): Target => ({
@@ -77,7 +79,7 @@ const faultOf = (rig: Rig, target: Target) =>
     return fault
   })
 
-const refuses = (name: string, target: (rig: Rig) => Target, tag: string, phase: string): Law<Rig> => ({
+const refuses = (name: string, target: (rig: Rig) => Target, tag: string, phase: string): Some => ({
   name,
   holds: (rig) =>
     Effect.gen(function* () {
@@ -90,7 +92,7 @@ const echoes = (
   name: string,
   target: (rig: Rig) => Target,
   facts: (socket: Sockets.Socket, rig: Rig) => unknown,
-): Law<Rig> => ({
+): Some => ({
   name,
   holds: (rig) =>
     Effect.gen(function* () {
@@ -104,7 +106,7 @@ const echoes = (
     }),
 })
 
-const plain: ReadonlyArray<Law<Rig>> = [
+const plain: ReadonlyArray<Some> = [
   echoes(
     "an echo over TCP, and its two addresses",
     (rig) => at(rig, "echo"),
@@ -160,7 +162,7 @@ const plain: ReadonlyArray<Law<Rig>> = [
   },
 ]
 
-const secured: ReadonlyArray<Law<Rig>> = [
+const secured: ReadonlyArray<Some> = [
   echoes(
     "an echo over TLS of an own authority, with a protocol agreed on",
     (rig) => at(rig, "tls", tls(rig, { protocols: ["http/1.1", "h2"] })),
@@ -238,7 +240,7 @@ const secured: ReadonlyArray<Law<Rig>> = [
   },
 ]
 
-const up = (name: string, target: (rig: Rig) => Target, peer: string): Law<Rig> => ({
+const up = (name: string, target: (rig: Rig) => Target, peer: string): Some => ({
   name,
   holds: (rig) =>
     Effect.gen(function* () {
@@ -251,7 +253,7 @@ const up = (name: string, target: (rig: Rig) => Target, peer: string): Law<Rig> 
     }),
 })
 
-const down = (name: string, target: (rig: Rig) => Target, peer: string): Law<Rig> => ({
+const down = (name: string, target: (rig: Rig) => Target, peer: string): Some => ({
   name,
   holds: (rig) =>
     Effect.gen(function* () {
@@ -263,7 +265,7 @@ const down = (name: string, target: (rig: Rig) => Target, peer: string): Law<Rig
     }),
 })
 
-const streams: ReadonlyArray<Law<Rig>> = [
+const streams: ReadonlyArray<Some> = [
   up("16 MiB to the peer, which answers after our end", (rig) => at(rig, "sink"), "sink"),
   up("16 MiB to the peer over TLS", (rig) => at(rig, "tlsSink", tls(rig)), "tlsSink"),
   down("16 MiB from the peer, which is truly stopped while nobody reads", (rig) => at(rig, "source"), "source"),
@@ -295,7 +297,7 @@ const streams: ReadonlyArray<Law<Rig>> = [
   },
 ]
 
-const ends: ReadonlyArray<Law<Rig>> = [
+const ends: ReadonlyArray<Some> = [
   {
     name: "a peer that sends no more still hears us",
     holds: (rig) =>
@@ -388,7 +390,7 @@ const interrupted = (target: Target, rig: Rig, moment: (most: number) => number,
     return (yield* Fiber.await(dialing))._tag === "Failure"
   })
 
-const interruptions = (name: string, target: (rig: Rig) => Target, seed: number, most: number): Law<Rig> => ({
+const interruptions = (name: string, target: (rig: Rig) => Target, seed: number, most: number): Some => ({
   name,
   holds: (rig) =>
     Effect.gen(function* () {
@@ -411,7 +413,7 @@ const interruptions = (name: string, target: (rig: Rig) => Target, seed: number,
     }),
 })
 
-const cuts: ReadonlyArray<Law<Rig>> = [
+const cuts: ReadonlyArray<Some> = [
   interruptions(
     "1,000 dials interrupted while a name is looked up",
     (rig) => ({ ...at(rig, "echo"), host: "localhost" } as Target),
@@ -431,7 +433,7 @@ const named = (rig: Rig, addresses: ReadonlyArray<string>): Effect.Effect<Socket
     resolve: () => Effect.succeed(addresses.map((ip) => ({ ip, family: 4 as const }))),
   })
 
-const eyeballs: ReadonlyArray<Law<Rig>> = [
+const eyeballs: ReadonlyArray<Some> = [
   {
     name: "of several addresses the first that answers wins, and no other attempt is left",
     holds: (rig) =>
@@ -465,7 +467,14 @@ const eyeballs: ReadonlyArray<Law<Rig>> = [
   },
 ]
 
-export const laws: ReadonlyArray<Law<Rig>> = [...plain, ...secured, ...streams, ...ends, ...cuts, ...eyeballs]
+export const laws: ReadonlyArray<Law<Rig>> = [
+  ...about("addresses, names and refusals", plain),
+  ...about("TLS", secured),
+  ...about("16 MiB, and back-pressure", streams),
+  ...about("ends, resets and silence", ends),
+  ...about("interrupted dials, 1,000 each", cuts),
+  ...about("several addresses", eyeballs),
+]
 
 /** The law, with nothing left behind it on either side. */
 export const kept = (law: Law<Rig>, rig: Rig): Effect.Effect<void, unknown> =>

@@ -2,14 +2,14 @@
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import type { IdleTimer } from "../../core/IdleTimer.ts"
-import { type Law, same, truly } from "./Law.ts"
+import { about, type Law, same, truly } from "./Law.ts"
 
 export interface TimerRig {
   readonly timer: IdleTimer
   readonly nowMillis: () => number
 }
 
-export const timerLaws: ReadonlyArray<Law<TimerRig>> = [
+export const timerLaws: ReadonlyArray<Law<TimerRig>> = about("idle timers", [
   {
     name: "a sleep is never over early",
     holds: ({ nowMillis, timer }) =>
@@ -32,4 +32,4 @@ export const timerLaws: ReadonlyArray<Law<TimerRig>> = [
           yield* Fiber.interrupt(sleeping)
         }), { discard: true }),
   },
-]
+])

@@ -112,6 +112,12 @@ const tests: readonly (readonly [commands: readonly string[], run: () => Promise
       /^core\/kernel: \d+ of \d+ mutants killed/m,
     )
   }],
+  [["npm run runtimes", that("npm run runtimes -- ")], async () => {
+    // The laws on one runtime. `npm test` compares the whole table with what it has seen.
+    expect(await Shell.run(`${that("npm run runtimes -- ")} --runtime node`)).toMatch(
+      /^the table of runtimes is right: node$/m,
+    )
+  }],
   [["npm run bench", that("npm run bench -- ")], async () => {
     expect(await Shell.run(that("npm run bench -- "))).toMatch(/^3 of 3 reached/m)
   }],

@@ -6,14 +6,19 @@
  * - `--runtime NAME`: on that runtime alone, without the checks
  * - anything else goes to vitest (file filters, `-t PATTERN`), without the checks
  */
+import { readFileSync } from "node:fs"
 import { availableParallelism } from "node:os"
 import process from "node:process"
 import * as Command from "./Command.ts"
+import * as Table from "../conformance/Table.ts"
 import * as Runtime from "./Runtime.ts"
 import * as Suite from "./Suite.ts"
 
 const line = ({ passed, failed, skipped }: Suite.Tally): string =>
   `${passed} passed, ${failed} failed, ${skipped} skipped`
+
+/** What came of each, for the table of runtimes. */
+const runs: Partial<Record<Table.Column, readonly Suite.Test[]>> = {}
 
 const suite = async (
   runtime: Runtime.Name | Runtime.OtherNode,
@@ -27,6 +32,7 @@ const suite = async (
   if (failed.length > 0) console.log(output.trimEnd())
   for (const test of failed) console.log(`${runtime} FAILED ${test.file}: ${[...test.within, test.title].join(" > ")}`)
   console.log(`${runtime}: ${line(Suite.tally(tests))}`)
+  runs[runtime] = tests
   return tests
 }
 
@@ -67,6 +73,17 @@ const each = await Promise.all([
   onOtherNodes(),
 ])
 results.push(...each.flat())
+
+if (whole) {
+  const conformance = Object.entries(runs).map(([name, tests]) =>
+    [name, tests.filter(({ file }) => file.startsWith("test/conformance/"))] as const
+  )
+  const { node } = Object.fromEntries(conformance)
+  const seen: Table.Runs = { ...Object.fromEntries(conformance), edge: node ?? [] }
+  const stale = Table.stale(readFileSync(`${Runtime.root}README.md`, "utf8"), seen)
+  for (const fault of stale) console.log(fault)
+  results.push(...stale.map((fault) => Suite.broken("README.md", fault)))
+}
 
 const total = Suite.tally(results)
 console.log(line(total))

@@ -1,0 +1,47 @@
+/**
+ * `npm run runtimes`: tries what the platforms supply on every runtime, and writes the table of README.
+ *
+ * - `--check`: writes nothing, and fails where the table is stale
+ * - `--runtime NAME`: with `--check`, that one alone (node22, node, node26, deno, bun, edge)
+ */
+import { readFileSync, writeFileSync } from "node:fs"
+import process from "node:process"
+import { parseArgs } from "node:util"
+import * as Runtime from "../support/Runtime.ts"
+import * as Suite from "../support/Suite.ts"
+import * as Table from "./Table.ts"
+
+const page = `${Runtime.root}README.md`
+
+const { values } = parseArgs({ options: { check: { type: "boolean" }, runtime: { type: "string" } } })
+const wanted = Table.columns.filter((column) => values.runtime === undefined || column === values.runtime)
+if (wanted.length === 0 || (values.runtime !== undefined && values.check !== true)) {
+  console.error(`usage: npm run runtimes -- [--check [--runtime ${Table.columns.join("|")}]]`)
+  process.exit(2)
+}
+
+const run = async (column: Table.Column): Promise<readonly Suite.Test[]> => {
+  console.error(`${column}: running`)
+  const { tests } = column === "edge"
+    ? await Suite.run("node", ["test/conformance/edge"])
+    : await Suite.run(column, ["test/conformance", "--exclude=**/*.slow.*"])
+  return tests
+}
+
+const runs: Record<string, readonly Suite.Test[]> = {}
+for (const column of wanted) runs[column] = await run(column)
+
+/** Says what is wrong, and ends. */
+const end = (faults: readonly string[]): never => {
+  for (const fault of faults) console.error(fault)
+  process.exit(faults.length === 0 ? 0 : 1)
+}
+
+if (values.check === true) {
+  const stale = Table.stale(readFileSync(page, "utf8"), runs)
+  if (stale.length === 0) console.log(`the table of runtimes is right: ${wanted.join(", ")}`)
+  end(stale)
+}
+const made = Table.make(runs)
+if ("faults" in made) end(made.faults)
+else writeFileSync(page, Table.placed(readFileSync(page, "utf8"), made.text))
