@@ -1,5 +1,5 @@
-/** What goes wrong on the edge, as faults. It owns nothing. */
-import type { Point } from "../../core/SocketDriver.ts"
+/** What the edge tells of a socket, in the words of the core. It owns nothing. */
+import type { Point, SocketFacts } from "../../core/SocketDriver.ts"
 import { type DialFault, LocalAddressUnusable, PeerReset, type Phase, SocketFailed } from "../../core/SocketFault.ts"
 
 /** What a point asks for that the edge does not have. */
@@ -14,3 +14,20 @@ export const translate = (phase: Phase, error: unknown): DialFault =>
   /reset|lost|disconnected/i.test(String(error))
     ? new PeerReset({ phase, code: "LOST" })
     : new SocketFailed({ phase, code: "EDGE" })
+
+/** What is told of one that is open: of TLS, only that it is there. */
+export const factsOf = (
+  info: { readonly localAddress?: string; readonly remoteAddress?: string },
+  isSecure: boolean,
+): SocketFacts => {
+  const at = (address: string | undefined) => {
+    const [, host, port] = /^\[?(.*?)\]?:(\d+)$/.exec(address ?? "") ?? []
+    return host === undefined ? undefined : { address: host, port: Number(port) }
+  }
+  return {
+    protocol: undefined,
+    local: at(info.localAddress),
+    remote: at(info.remoteAddress),
+    tls: isSecure ? { version: undefined, cipher: undefined, fingerprint: undefined } : undefined,
+  }
+}

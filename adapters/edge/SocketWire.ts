@@ -1,7 +1,7 @@
 /** One socket of `cloudflare:sockets`: its promises and streams one way, events the other. The handle is its own until it closes. */
-import type { Point, Securing, SocketEvents, SocketFacts, SocketWire } from "../../core/SocketDriver.ts"
+import type { Point, Securing, SocketEvents, SocketWire } from "../../core/SocketDriver.ts"
 import type { DialFault, Phase } from "../../core/SocketFault.ts"
-import { translate, unsupported } from "./SocketCodes.ts"
+import { factsOf, translate, unsupported } from "./SocketCodes.ts"
 
 /** As much of a socket of `cloudflare:sockets` as is used. */
 export interface EdgeSocket {
@@ -96,7 +96,7 @@ export class EdgeWire implements SocketWire {
     socket.opened.then((info) => {
       if (!stays()) return
       this.#isOpen = true
-      this.#events.opened(factsOf(info, isSecure))
+      this.#events.opened(factsOf(info ?? {}, isSecure))
     }, (error) => stays() && this.#over(translate(this.#phase, error)))
     socket.closed.then(
       () => stays() && this.#over(undefined),
@@ -135,18 +135,5 @@ export class EdgeWire implements SocketWire {
   #over(fault: DialFault | undefined): void {
     if (fault !== undefined) this.#events.failed(fault)
     this.#events.gone()
-  }
-}
-
-const factsOf = (info: Awaited<EdgeSocket["opened"]> | undefined, isSecure: boolean): SocketFacts => {
-  const at = (address: string | undefined) => {
-    const [, host, port] = /^\[?(.*?)\]?:(\d+)$/.exec(address ?? "") ?? []
-    return host === undefined ? undefined : { address: host, port: Number(port) }
-  }
-  return {
-    protocol: undefined,
-    local: at(info?.localAddress),
-    remote: at(info?.remoteAddress),
-    tls: isSecure ? { version: undefined, cipher: undefined, fingerprint: undefined } : undefined,
   }
 }
