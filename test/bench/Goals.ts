@@ -147,6 +147,16 @@ export const goals: ReadonlyArray<Goal> = [
     most: 50,
     says: "at most 50, which is 20,000 a second",
   },
+  ...["dial and close", "echo round trip of 64 bytes", "read 16 MiB"].map((name): Goal => (
+    {
+      group: "K",
+      subject: "holdfast Sockets",
+      case: name,
+      of: "ratioHigh",
+      most: 1.15,
+      says: "at most 1.15 x node:net",
+    }
+  )),
   bytes("I", 4_000)("gzip over the same parts of Effect"),
   bytes("I", 18_000, Holdfast.all)("gzip over the same parts of Effect"),
   ratio("I", 1.1)("import, over the same parts of Effect"),

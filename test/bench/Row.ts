@@ -2,7 +2,7 @@
 import { high, median } from "./Interval.ts"
 import type { Sample } from "./Rounds.ts"
 
-export const groups = ["A", "B", "C", "D", "E", "F", "G", "H", "I", "J"] as const
+export const groups = ["A", "B", "C", "D", "E", "F", "G", "H", "I", "J", "K"] as const
 export type Group = typeof groups[number]
 export const runtimes = ["node", "deno", "bun"] as const
 export type Runtime = typeof runtimes[number]

@@ -12,6 +12,7 @@ const titles: Readonly<Record<Group, string>> = {
   F: "Guarded: a breaker and a bulkhead around a call, and the price of a refusal",
   G: "Fairness: who is served",
   H: "HTTP/1.1 and HTTP/2: what a request costs the client's process",
+  K: "Dialled: what a socket costs over the runtime's own",
   I: "Bundled: gzip over Effect alone, and what an import costs",
   J: "Explored: what a schedule costs, in CPU",
 }

@@ -26,6 +26,7 @@ const files: Readonly<
   },
   I: () => import("./groups/Bundled.ts"),
   J: () => import("./groups/Explored.ts"),
+  K: () => import("./groups/Dialled.ts"),
 }
 
 const group = Row.groups.find((name) => name === process.argv[2])
