@@ -27,23 +27,27 @@ interface Attempt<A, E> {
 }
 
 /**
- * What the first attempt that succeeds came to, in the caller's scope; or the failure of the first candidate, when all have
- * failed. The next one begins {@link staggerMillis} later, or at once when one fails. `attempt` owns what it takes by its
- * scope, and has given it back where it fails or is interrupted.
+ * What the first attempt that succeeds came to; or the failure of the first candidate, when all have failed. The next one
+ * begins {@link staggerMillis} later, or at once when one fails.
+ *
+ * An attempt owns what it takes by the scope that it is given: one under `parent`, or `parent` itself where there is a single
+ * candidate, whose scope is then the caller's to close.
  */
 export const race = <T, A, E>(
   candidates: readonly [T, ...ReadonlyArray<T>],
-  attempt: (candidate: T) => Effect.Effect<A, E, Scope.Scope>,
-): Effect.Effect<A, E, Scope.Scope> =>
-  candidates.length === 1 ? attempt(candidates[0]) : Effect.flatMap(Effect.scope, (parent) => {
+  parent: Scope.Closeable,
+  attempt: (candidate: T, scope: Scope.Closeable) => Effect.Effect<A, E>,
+): Effect.Effect<A, E> =>
+  Effect.suspend(() => {
+    if (candidates.length === 1) return attempt(candidates[0], parent)
     const heat = new Heat(parent, candidates, attempt)
-    return Effect.onExit(heat.run, (exit) => heat.over(Exit.isSuccess(exit)))
+    return Effect.onExitPrimitive(heat.run, (exit) => heat.over(Exit.isSuccess(exit)))
   })
 
 class Heat<T, A, E> {
   readonly #parent: Scope.Scope
   readonly #candidates: ReadonlyArray<T>
-  readonly #attempt: (candidate: T) => Effect.Effect<A, E, Scope.Scope>
+  readonly #attempt: (candidate: T, scope: Scope.Closeable) => Effect.Effect<A, E>
   readonly #attempts: Array<Attempt<A, E>> = []
   #winner: Attempt<A, E> | undefined = undefined
   #wake = (): void => {}
@@ -51,7 +55,7 @@ class Heat<T, A, E> {
   constructor(
     parent: Scope.Scope,
     candidates: ReadonlyArray<T>,
-    attempt: (candidate: T) => Effect.Effect<A, E, Scope.Scope>,
+    attempt: (candidate: T, scope: Scope.Closeable) => Effect.Effect<A, E>,
   ) {
     this.#parent = parent
     this.#candidates = candidates
@@ -88,11 +92,13 @@ class Heat<T, A, E> {
     return Effect.suspend(() => {
       const scope = Scope.forkUnsafe(this.#parent)
       let exit: Exit.Exit<A, E> | undefined
-      const attempt = Effect.onExit(Scope.provide(this.#attempt(candidate), scope), (ended) =>
-        Effect.sync(() => {
+      const attempt = Effect.onExit(this.#attempt(candidate, scope), (ended) => {
+        const told = Effect.sync(() => {
           exit = ended
           this.#wake()
-        }))
+        })
+        return Exit.isSuccess(ended) ? told : Effect.andThen(Scope.close(scope, ended), told)
+      })
       const begun = Effect.forkDetach(Effect.asVoid(Effect.exit(attempt)), { startImmediately: true })
       // No interruption comes between beginning it and knowing of it.
       return Effect.uninterruptible(

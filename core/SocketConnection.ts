@@ -24,7 +24,8 @@ export class SocketConnection {
   readonly #census: Census
   readonly #maxReadBytes: number
   readonly #abandons: boolean
-  readonly #scope: Scope.Closeable
+  /** Closed when the handle is gone, so that nothing of it is left in a scope that lives longer. */
+  readonly #scopes: Array<Scope.Closeable>
   readonly #wire: SocketWire
   #state: State = "dialing"
   #facts: SocketFacts | undefined = undefined
@@ -47,12 +48,11 @@ export class SocketConnection {
     readonly point: Point
     readonly census: Census
     readonly maxReadBytes: number
-    /** Closed when the handle is gone, so that nothing of it is left in a scope that lives longer. */
     readonly scope: Scope.Closeable
   }) {
     this.#census = options.census
     this.#maxReadBytes = options.maxReadBytes
-    this.#scope = options.scope
+    this.#scopes = [options.scope]
     this.#abandons = options.driver.cancelling === "abandons"
     this.#census.dialing++
     this.#wire = options.driver.connect(options.point, this.#events())
@@ -60,6 +60,12 @@ export class SocketConnection {
 
   get facts(): SocketFacts {
     return this.#facts!
+  }
+
+  /** It is the whole of this scope, too. */
+  belong(scope: Scope.Closeable): void {
+    if (this.#state === "gone") Lease.forget(scope)
+    else if (!this.#scopes.includes(scope)) this.#scopes.push(scope)
   }
 
   /** Waits until the connection, or TLS over it, is there. Interrupted, it only stops waiting. */
@@ -224,7 +230,7 @@ export class SocketConnection {
     this.#settleClosed()
     for (const leave of [...this.#leavers]) leave()
     this.#leavers.clear()
-    Lease.forget(this.#scope)
+    for (const scope of this.#scopes) Lease.forget(scope)
   }
 
   #settleClosed(): void {

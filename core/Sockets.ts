@@ -110,13 +110,13 @@ class Dialer {
     const { tls } = plan.success
     const credentials = tls === undefined ? undefined : this.#read(tls)
     if (credentials !== undefined && Result.isFailure(credentials)) return Effect.fail(credentials.failure)
-    return Effect.flatMap(
-      this.#points(plan.success),
-      (points) => HappyEyeballs.race(points, (point) => this.#connect(plan.success, point)),
-    ).pipe(
-      Effect.flatMap((attempt) => this.#secured(plan.success, credentials?.success, attempt)),
-      Effect.map(socketOf),
-    )
+    return Effect.flatMap(Effect.scope, (parent) => {
+      const scope = Scope.forkUnsafe(parent)
+      return Effect.onExitPrimitive(
+        this.#open(plan.success, credentials?.success, scope),
+        (exit) => Exit.isSuccess(exit) ? undefined : Scope.close(scope, exit),
+      )
+    })
   }
 
   #read(tls: Tls): Result.Result<unknown, InvalidRequest> {
@@ -142,51 +142,35 @@ class Dialer {
     })
   }
 
-  /** One attempt, in a scope of its own under the attempt's; a handle that is gone leaves nothing in it. */
-  #connect({ maxReadBytes }: Plan, point: Point): Effect.Effect<Attempt, DialFault, Scope.Scope> {
-    return Effect.uninterruptibleMask((restore) =>
-      Effect.flatMap(Effect.scope, (parent) => {
-        const scope = Scope.forkUnsafe(parent)
-        const connection = new SocketConnection({
-          driver: this.#driver,
-          point,
-          census: this.census,
-          maxReadBytes,
-          scope,
-        })
-        const opened = Effect.andThen(Scope.addFinalizer(scope, connection.leave), restore(connection.opened))
-        return Effect.as(failing(opened, scope), { connection, scope })
-      })
-    )
-  }
-
-  #secured(
-    plan: Plan,
-    credentials: unknown,
-    { connection, scope }: Attempt,
-  ): Effect.Effect<SocketConnection, DialFault> {
-    const begun = Effect.sync(() => {
-      connection.begin()
-      return connection
-    })
-    const { serverName, tls } = plan
-    if (tls === undefined) return begun
-    return Effect.andThen(
-      failing(
-        Effect.suspend(() => {
+  #open(plan: Plan, credentials: unknown, scope: Scope.Closeable): Effect.Effect<Socket, DialFault> {
+    const connect = (point: Point, own: Scope.Closeable) => this.#connect(plan, point, own)
+    return Effect.flatMap(
+      this.#points(plan),
+      (points) =>
+        Effect.flatMap(HappyEyeballs.race(points, scope, connect), (connection) => {
+          connection.belong(scope)
+          const { serverName, tls } = plan
+          if (tls === undefined) return Effect.succeed(socketOf(connection))
           connection.secure({ serverName, protocols: tls.protocols ?? [], credentials })
-          return connection.opened
+          return Effect.map(connection.opened, () => socketOf(connection))
         }),
-        scope,
-      ),
-      begun,
     )
   }
-}
 
-interface Attempt {
-  readonly connection: SocketConnection
-  readonly scope: Scope.Closeable
+  /** One attempt. Its end is in the scope before it begins, so that no interruption comes between. */
+  #connect({ maxReadBytes }: Plan, point: Point, scope: Scope.Closeable): Effect.Effect<SocketConnection, DialFault> {
+    let connection: SocketConnection | undefined
+    return Effect.andThen(
+      Scope.addFinalizer(scope, Effect.suspend(() => connection?.leave ?? Effect.void)),
+      Effect.suspend(() => {
+        // One that has closed by now has run the finalizer over nothing.
+        if (scope.state._tag === "Closed") return Effect.interrupt
+        const begun = new SocketConnection({ driver: this.#driver, point, census: this.census, maxReadBytes, scope })
+        connection = begun
+        return Effect.as(begun.opened, begun)
+      }),
+    )
+  }
 }
 
 const pointOf = ({ keepAliveMillis, local, noDelay, port }: HostPlan, address: Address): Point => ({
@@ -197,16 +181,16 @@ const pointOf = ({ keepAliveMillis, local, noDelay, port }: HostPlan, address: A
   keepAliveMillis,
 })
 
-/** Closes the scope where the effect does not succeed, and waits for that. */
-const failing = <A, E>(effect: Effect.Effect<A, E>, scope: Scope.Closeable): Effect.Effect<A, E> =>
-  Effect.onExit(effect, (exit) => Exit.isSuccess(exit) ? Effect.void : Scope.close(scope, exit))
-
-const socketOf = (connection: SocketConnection): Socket => ({
-  facts: connection.facts,
-  read: connection.read,
-  write: (bytes) => connection.write(Array.isArray(bytes) ? bytes : [bytes as Uint8Array]),
-  end: connection.end,
-  abort: connection.abort,
-  close: connection.leave,
-  closed: connection.closed,
-})
+/** The dial is over. */
+const socketOf = (connection: SocketConnection): Socket => {
+  connection.begin()
+  return {
+    facts: connection.facts,
+    read: connection.read,
+    write: (bytes) => connection.write(Array.isArray(bytes) ? bytes : [bytes as Uint8Array]),
+    end: connection.end,
+    abort: connection.abort,
+    close: connection.leave,
+    closed: connection.closed,
+  }
+}

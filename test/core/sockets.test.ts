@@ -7,11 +7,12 @@ import * as Redacted from "effect/Redacted"
 import * as Result from "effect/Result"
 import * as Scope from "effect/Scope"
 import * as TestClock from "effect/testing/TestClock"
+import * as Deadline from "../../core/Deadline.ts"
 import * as HappyEyeballs from "../../core/HappyEyeballs.ts"
 import type { Point, SocketDriver, SocketEvents, SocketFacts } from "../../core/SocketDriver.ts"
 import * as SocketFault from "../../core/SocketFault.ts"
 import * as Sockets from "../../core/Sockets.ts"
-import { decode, familyOf, type Target } from "../../core/SocketTarget.ts"
+import { type Address, decode, familyOf, type Target } from "../../core/SocketTarget.ts"
 
 const facts: SocketFacts = { protocol: undefined, local: undefined, remote: undefined, tls: undefined }
 const refused = new SocketFault.PeerRefused({ phase: "connect", code: "ECONNREFUSED" })
@@ -53,8 +54,12 @@ const platform = (
       }
     },
   }
-  return { handles, ips: () => handles.map(({ ip }) => ip), sockets: Effect.runSync(Sockets.make(driver)) }
+  return { handles, ips: () => handles.map(({ ip }) => ip), driver, sockets: Effect.runSync(Sockets.make(driver)) }
 }
+
+/** How many there are in a scope. */
+const finalizers = ({ state }: Scope.Scope): number =>
+  state._tag !== "Open" ? 0 : state.finalizer !== undefined ? 1 : state.finalizers?.size ?? 0
 
 const named: Target = { host: "peer.test", port: 80 }
 const none = { dialing: 0, open: 0, closing: 0, abandoned: 0 }
@@ -140,6 +145,58 @@ describe("a handle", () => {
       handles[0]!.events.gone()
       yield* Fiber.join(interrupting)
       assert.deepStrictEqual(yield* sockets.snapshot, none)
+    }))
+
+  it.effect("that a deadline cuts off is gone when the deadline is told of", () =>
+    Effect.gen(function* () {
+      const { handles, sockets } = platform({ keeps: true })
+      const dial = Deadline.within("1 second")(Deadline.enforce(Effect.scoped(sockets.dial(held))))
+      const dialing = yield* Effect.forkChild(Effect.flip(dial))
+      yield* TestClock.adjust("1 second")
+      assert.deepStrictEqual([dialing.pollUnsafe(), handles[0]!.told], [undefined, ["destroy"]])
+      handles[0]!.events.gone()
+      assert.strictEqual((yield* Fiber.join(dialing))._tag, "DeadlineExceeded")
+    }))
+
+  it.effect("is never opened for a name whose lookup was interrupted, and the interruption does not wait for that", () =>
+    Effect.gen(function* () {
+      const { driver, handles } = platform({})
+      let found = (): void => {}
+      const resolve = () =>
+        Effect.callback<ReadonlyArray<Address>>((resume) => {
+          found = () => resume(Effect.succeed([{ ip: "10.0.0.1", family: 4 }]))
+        })
+      const sockets = yield* Sockets.make({ ...driver, resolve })
+      const dialing = yield* Effect.forkChild(Effect.scoped(sockets.dial(named)), { startImmediately: true })
+      yield* Fiber.interrupt(dialing)
+      found()
+      yield* TestClock.adjust("1 second")
+      assert.deepStrictEqual(handles, [])
+    }))
+
+  it.effect("that is there when its dial is interrupted is closed, though the caller's scope stays open", () =>
+    Effect.gen(function* () {
+      const { handles, sockets } = platform({})
+      const scope = yield* Scope.make()
+      const dial = Scope.provide(sockets.dial({ ...held, tls: {} }), scope)
+      const dialing = yield* Effect.forkChild(dial, { startImmediately: true })
+      handles[0]!.events.opened(facts)
+      yield* Fiber.interrupt(dialing)
+      assert.deepStrictEqual([handles[0]!.told, yield* sockets.snapshot], [["secure 10.0.0.1", "destroy"], none])
+    }))
+
+  it.effect("that is gone leaves nothing in a scope that lives longer", () =>
+    Effect.gen(function* () {
+      const { handles, sockets } = platform({ addresses: ["10.0.0.1", "10.0.0.2"] })
+      const scope = yield* Scope.make()
+      for (const target of [held, named]) {
+        const dialing = yield* Effect.forkChild(Scope.provide(sockets.dial(target), scope), { startImmediately: true })
+        handles.at(-1)!.events.opened(facts)
+        const socket = yield* Fiber.join(dialing)
+        assert.strictEqual(finalizers(scope), 1)
+        yield* socket.close
+        assert.strictEqual(finalizers(scope), 0)
+      }
     }))
 
   it.effect("of a dial that cannot be cancelled is abandoned, counted, and closed once that is over", () =>
