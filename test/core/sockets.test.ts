@@ -118,6 +118,13 @@ describe("several addresses", () => {
       assert.deepStrictEqual(yield* sockets.snapshot, none)
     }))
 
+  it.effect("of which one fails there and then do not make the next one wait", () =>
+    Effect.gen(function* () {
+      const scope = yield* Scope.make()
+      const attempt = (name: string) => name === "b" ? Effect.succeed(name) : Effect.fail("at once")
+      assert.strictEqual(yield* HappyEyeballs.race(["a", "b", "c"], scope, attempt), "b")
+    }))
+
   it.effect("that a local address cannot reach are left out", () =>
     Effect.gen(function* () {
       const { ips, sockets } = platform({ addresses: ["::1", "10.0.0.1"] })
