@@ -109,11 +109,10 @@ class Heat<T, A, E> {
 
   /** Waits until more attempts than `settled` have ended; where there is a next one, for {@link staggerMillis} at most. */
   #heard(settled: number): Effect.Effect<void> {
-    const more = Effect.suspend(() => {
-      if (this.#settled() > settled) return Effect.void
-      return Effect.callback<void>((resume) => {
-        this.#wake = () => resume(Effect.void)
-      })
+    // Looked at in the step that begins to wait: between two steps another attempt may end.
+    const more = Effect.callback<void>((resume) => {
+      if (this.#settled() > settled) return resume(Effect.void)
+      this.#wake = () => resume(Effect.void)
     })
     return Effect.suspend(() =>
       this.#attempts.length === this.#candidates.length

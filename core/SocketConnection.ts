@@ -17,6 +17,13 @@ export type Census = Record<Exclude<State, "gone">, number>
 type Resume<A, E> = (effect: Effect.Effect<A, E>) => void
 type Bytes = Uint8Array<ArrayBufferLike>
 
+/** Answers all who wait, who are taken out first: what one does next runs inside of resuming it. */
+const drain = <A, E>(waiting: Set<Resume<A, E>>, effect: Effect.Effect<A, E>): void => {
+  const all = [...waiting]
+  waiting.clear()
+  for (const resume of all) resume(effect)
+}
+
 /** The read of a socket whose peer sends no more. */
 const over: Effect.Effect<undefined> = Effect.succeed(undefined)
 
@@ -39,7 +46,8 @@ export class SocketConnection {
   #pieces: Array<Bytes> = []
   #opening: Resume<void, DialFault> | undefined = undefined
   #reader: Resume<Bytes | undefined, IoFault> | undefined = undefined
-  #writer: Resume<void, IoFault> | undefined = undefined
+  /** More than one only where a second write came between the first one and its wait. */
+  readonly #writers = new Set<Resume<void, IoFault>>()
   readonly #enders = new Set<Resume<void, IoFault>>()
   readonly #leavers = new Set<() => void>()
 
@@ -68,14 +76,14 @@ export class SocketConnection {
     else if (!this.#scopes.includes(scope)) this.#scopes.push(scope)
   }
 
-  /** Waits until the connection, or TLS over it, is there. Interrupted, it only stops waiting. */
-  readonly opened: Effect.Effect<void, DialFault> = Effect.suspend(() => {
-    if (this.#fault !== undefined) return Effect.fail(this.#fault)
-    if (this.#facts !== undefined) return Effect.void
-    return Effect.callback<void, DialFault>((resume) => {
-      this.#opening = resume
-      return Effect.sync(() => void (this.#opening = undefined))
-    })
+  /** Waits until the connection, or TLS over it, is there. Interrupted, it only stops waiting; a close interrupts it. */
+  readonly opened: Effect.Effect<void, DialFault> = Effect.callback<void, DialFault>((resume) => {
+    // Looked at in the step that begins to wait, as everywhere here: between two steps it may be told of.
+    if (this.#isClosedHere) return resume(Effect.interrupt)
+    if (this.#fault !== undefined) return resume(Effect.fail(this.#fault))
+    if (this.#facts !== undefined) return resume(Effect.void)
+    this.#opening = resume
+    return Effect.sync(() => void (this.#opening = undefined))
   })
 
   /** Begins TLS over what is there; it is opened anew then. */
@@ -92,60 +100,43 @@ export class SocketConnection {
     this.#flow(true)
   }
 
-  readonly read: Effect.Effect<Bytes | undefined, IoFault> = Effect.suspend(() => {
-    if (this.#isClosedHere) return Effect.fail(new SocketClosed({ phase: "read" }))
-    const piece = this.#pieces.shift()
-    if (piece !== undefined) {
-      this.#bytes -= piece.length
-      // All of it is read before the peer may go on, so that a slow reader costs one wake-up a full buffer.
-      if (this.#pieces.length === 0) this.#flow(true)
-      return Effect.succeed(piece)
-    }
-    if (this.#isEnded) return over
-    if (this.#fault !== undefined) return Effect.fail(this.#fault)
-    if (this.#state !== "open") return Effect.fail(new SocketClosed({ phase: "read" }))
-    if (this.#reader !== undefined) return Effect.fail(new SocketBusy({ phase: "read" }))
-    return Effect.callback<Bytes | undefined, IoFault>((resume) => {
+  readonly read: Effect.Effect<Bytes | undefined, IoFault> = Effect.suspend(() =>
+    this.#next() ?? Effect.callback<Bytes | undefined, IoFault>((resume) => {
+      const now = this.#next()
+      if (now !== undefined) return resume(now)
       this.#reader = resume
       return Effect.sync(() => void (this.#reader = undefined))
     })
-  })
+  )
 
   write(pieces: ReadonlyArray<Uint8Array>): Effect.Effect<void, IoFault> {
     return Effect.suspend(() => {
-      if (this.#fault !== undefined) return Effect.fail(this.#fault)
-      if (this.#state !== "open" || this.#sending !== "open") return Effect.fail(new SocketClosed({ phase: "write" }))
-      if (this.#writer !== undefined) return Effect.fail(new SocketBusy({ phase: "write" }))
+      const shut = this.#shut()
+      if (shut !== undefined) return shut
+      if (this.#sending !== "open") return Effect.fail(new SocketClosed({ phase: "write" }))
+      if (this.#writers.size > 0) return Effect.fail(new SocketBusy({ phase: "write" }))
       this.#hasRoom = this.#wire.write(pieces)
-      if (this.#hasRoom) return Effect.void
-      return Effect.callback<void, IoFault>((resume) => {
-        this.#writer = resume
-        return Effect.sync(() => void (this.#writer = undefined))
-      })
+      return this.#hasRoom ? Effect.void : this.#room
     })
   }
 
-  readonly end: Effect.Effect<void, IoFault> = Effect.suspend(() => {
-    if (this.#fault !== undefined) return Effect.fail(this.#fault)
-    if (this.#sending === "ended") return Effect.void
-    if (this.#state !== "open") return Effect.fail(new SocketClosed({ phase: "write" }))
-    return Effect.callback<void, IoFault>((resume) => {
-      this.#enders.add(resume)
-      if (this.#sending === "open") {
-        this.#sending = "ending"
-        this.#wire.end()
-      }
-      return Effect.sync(() => void this.#enders.delete(resume))
-    })
+  readonly end: Effect.Effect<void, IoFault> = Effect.callback<void, IoFault>((resume) => {
+    if (this.#sending === "ended" && this.#fault === undefined) return resume(Effect.void)
+    const shut = this.#shut()
+    if (shut !== undefined) return resume(shut)
+    this.#enders.add(resume)
+    if (this.#sending === "open") {
+      this.#sending = "ending"
+      this.#wire.end()
+    }
+    return Effect.sync(() => void this.#enders.delete(resume))
   })
 
-  readonly closed: Effect.Effect<void> = Effect.suspend(() => {
-    if (this.#state === "gone") return Effect.void
-    return Effect.callback<void>((resume) => {
-      const left = (): void => resume(Effect.void)
-      this.#leavers.add(left)
-      return Effect.sync(() => void this.#leavers.delete(left))
-    })
+  readonly closed: Effect.Effect<void> = Effect.callback<void>((resume) => {
+    if (this.#state === "gone") return resume(Effect.void)
+    const left = (): void => resume(Effect.void)
+    this.#leavers.add(left)
+    return Effect.sync(() => void this.#leavers.delete(left))
   })
 
   /**
@@ -168,24 +159,51 @@ export class SocketConnection {
       },
       drained: () => {
         this.#hasRoom = true
-        this.#takeWriter()?.(Effect.void)
+        drain(this.#writers, Effect.void)
       },
       finished: () => {
         this.#sending = "ended"
-        this.#takeEnders(Effect.void)
+        drain(this.#enders, Effect.void)
       },
       failed: (fault) => this.#fail(fault),
       gone: () => this.#vanish(),
     }
   }
 
+  /** What a read comes to now; undefined where it has to wait. */
+  #next(): Effect.Effect<Bytes | undefined, IoFault> | undefined {
+    if (this.#isClosedHere) return Effect.fail(new SocketClosed({ phase: "read" }))
+    const piece = this.#pieces.shift()
+    if (piece !== undefined) {
+      this.#bytes -= piece.length
+      // All of it is read before the peer may go on, so that a slow reader costs one wake-up a full buffer.
+      if (this.#pieces.length === 0) this.#flow(true)
+      return Effect.succeed(piece)
+    }
+    if (this.#isEnded) return over
+    if (this.#fault !== undefined) return Effect.fail(this.#fault)
+    if (this.#state !== "open") return Effect.fail(new SocketClosed({ phase: "read" }))
+    return this.#reader === undefined ? undefined : Effect.fail(new SocketBusy({ phase: "read" }))
+  }
+
+  /** Why nothing can be sent any more. */
+  #shut(): Effect.Effect<never, IoFault> | undefined {
+    if (this.#fault !== undefined) return Effect.fail(this.#fault)
+    return this.#state === "open" ? undefined : Effect.fail(new SocketClosed({ phase: "write" }))
+  }
+
+  readonly #room: Effect.Effect<void, IoFault> = Effect.callback<void, IoFault>((resume) => {
+    const shut = this.#shut()
+    if (this.#hasRoom || shut !== undefined) return resume(shut ?? Effect.void)
+    this.#writers.add(resume)
+    return Effect.sync(() => void this.#writers.delete(resume))
+  })
+
   #open(facts: SocketFacts): void {
     // A dial that could not be cancelled is over: whoever wanted it has left.
     if (this.#isClosedHere) return this.#wire.destroy()
     this.#facts = facts
-    const opening = this.#opening
-    this.#opening = undefined
-    opening?.(Effect.void)
+    this.#takeOpening()?.(Effect.void)
   }
 
   #receive(bytes: Bytes): void {
@@ -201,8 +219,9 @@ export class SocketConnection {
   #fail(fault: DialFault): void {
     if (this.#isClosedHere || this.#fault !== undefined) return
     this.#fault = fault
-    if (this.#state !== "gone") this.#wire.destroy()
+    // Whoever waits hears of the fault, and not of the close that comes of it.
     this.#settle(Effect.fail(fault))
+    if (this.#state !== "gone") this.#wire.destroy()
   }
 
   #leave(tell: () => void): Effect.Effect<void> {
@@ -234,38 +253,31 @@ export class SocketConnection {
   }
 
   #settleClosed(): void {
+    this.#takeOpening()?.(Effect.interrupt)
     this.#takeReader()?.(this.#isEnded ? over : Effect.fail(new SocketClosed({ phase: "read" })))
     const closed = Effect.fail(new SocketClosed({ phase: "write" }))
-    this.#takeWriter()?.(closed)
-    this.#takeEnders(closed)
+    drain(this.#writers, closed)
+    drain(this.#enders, closed)
   }
 
   #settle(fault: Effect.Effect<never, DialFault>): void {
-    const opening = this.#opening
-    this.#opening = undefined
-    opening?.(fault)
+    this.#takeOpening()?.(fault)
     this.#takeReader()?.(fault)
-    this.#takeWriter()?.(fault)
-    this.#takeEnders(fault)
+    drain(this.#writers, fault)
+    drain(this.#enders, fault)
   }
 
   // What a waiter does next runs inside of resuming it, so it is taken out first.
+  #takeOpening(): Resume<void, DialFault> | undefined {
+    const opening = this.#opening
+    this.#opening = undefined
+    return opening
+  }
+
   #takeReader(): Resume<Bytes | undefined, IoFault> | undefined {
     const reader = this.#reader
     this.#reader = undefined
     return reader
-  }
-
-  #takeWriter(): Resume<void, IoFault> | undefined {
-    const writer = this.#writer
-    this.#writer = undefined
-    return writer
-  }
-
-  #takeEnders(effect: Effect.Effect<void, IoFault>): void {
-    const enders = [...this.#enders]
-    this.#enders.clear()
-    for (const ender of enders) ender(effect)
   }
 
   #flow(flows: boolean): void {

@@ -99,7 +99,7 @@ export class EdgeWire implements SocketWire {
       this.#events.opened(factsOf(info ?? {}, isSecure))
     }, (error) => stays() && this.#over(translate(this.#phase, error)))
     socket.closed.then(
-      () => stays() && this.#over(undefined),
+      () => stays() && this.#settle("closed"),
       (error) => stays() && this.#over(translate(this.#phase, error)),
     )
   }
@@ -132,8 +132,9 @@ export class EdgeWire implements SocketWire {
     else if (this.#settled.has("read") && this.#settled.has("sent")) this.destroy()
   }
 
+  /** One that is open is closed for a fault, and gone when that is over. */
   #over(fault: DialFault | undefined): void {
     if (fault !== undefined) this.#events.failed(fault)
-    this.#events.gone()
+    if (!this.#isClosing) this.#events.gone()
   }
 }

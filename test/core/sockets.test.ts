@@ -192,6 +192,18 @@ describe("a handle", () => {
       assert.deepStrictEqual([handles[0]!.told, yield* sockets.snapshot], [["secure 10.0.0.1", "destroy"], none])
     }))
 
+  it.effect("that is closed by its scope while another fiber dials interrupts that", () =>
+    Effect.gen(function* () {
+      const { sockets } = platform({})
+      const scope = yield* Scope.make()
+      const dialing = yield* Effect.forkChild(Scope.provide(sockets.dial(held), scope), { startImmediately: true })
+      yield* Scope.close(scope, Exit.void)
+      assert.isTrue(Exit.hasInterrupts(yield* Fiber.await(dialing)))
+      const late = yield* Effect.exit(Scope.provide(sockets.dial(held), scope))
+      assert.isTrue(Exit.hasInterrupts(late))
+      assert.deepStrictEqual(yield* sockets.snapshot, none)
+    }))
+
   it.effect("that is gone leaves nothing in a scope that lives longer", () =>
     Effect.gen(function* () {
       const { handles, sockets } = platform({ addresses: ["10.0.0.1", "10.0.0.2"] })
