@@ -34,11 +34,17 @@ interface Met {
 
 const edgeFile = "test/conformance/edge.slow.node.test.ts"
 
-/** The tests of the laws alone, which are two levels deep. */
+const executorFile = "test/conformance/blockingExecutor.test.ts"
+
+/** The tests of the laws alone, which are two levels deep; and those of the executor, all about one thing. */
 const metOf = (column: Column, tests: readonly Test[]): readonly Met[] =>
   tests.filter(({ file, within }) =>
-    file.startsWith("test/conformance/") && within.length === 2 && (file === edgeFile) === (column === "edge")
-  ).map(({ title, within }) => ({ about: within[1] ?? "", why: /\(cannot: (.*)\)$/.exec(title)?.[1] }))
+    file.startsWith("test/conformance/") && (within.length === 2 || file === executorFile) &&
+    (file === edgeFile) === (column === "edge")
+  ).map(({ file, title, within }) => ({
+    about: file === executorFile ? "blocking jobs" : within[1] ?? "",
+    why: /(?:\(cannot: |cannot do so here \()(.*)\)$/.exec(title)?.[1],
+  }))
 
 /** What is wrong with a run, so that no table may be made of it. */
 const faults = (column: Column, tests: readonly Test[]): readonly string[] => [

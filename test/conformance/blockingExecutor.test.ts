@@ -45,7 +45,8 @@ describe("what the system says", () => {
       // The oracle sees a thread while there is one.
       const seen = Effect.flatMap(
         Effect.provide(Effect.andThen(used, Leaks.census), layer({ threads: 3 })),
-        ({ threads }) => Effect.sync(() => assert.isAbove(threads?.length ?? 0, 0)),
+        // Before Node 24 threads have no names, and the census says that it cannot tell.
+        ({ threads }) => Effect.sync(() => assert.isTrue(threads === undefined || threads.length > 0)),
       )
       await Effect.runPromise(Effect.scoped(seen))
     })

@@ -8,7 +8,7 @@ import { text } from "node:stream/consumers"
 import { root } from "../support/Runtime.ts"
 import * as Workerd from "../support/Workerd.ts"
 import { conforms } from "./Conforms.ts"
-import * as Gaps from "./Gaps.ts"
+import { socketGaps } from "./gaps.ts"
 import type { Law } from "./Law.ts"
 import * as Peers from "./Peers.ts"
 import { laws } from "./SocketLaws.ts"
@@ -51,5 +51,5 @@ const keep = ({ name }: Law<never>): Effect.Effect<void, unknown> =>
     ({ broken }) => broken === undefined ? Effect.void : Effect.fail(new Error(broken)),
   )
 
-conforms({ port: "Sockets", laws, keep }, { cannot: Gaps.sockets.edge })
+conforms({ port: "Sockets", laws, keep }, { cannot: socketGaps.edge })
 conforms({ port: "IdleTimer", laws: timerLaws, keep }, { cannot: {} })

@@ -10,7 +10,7 @@ import * as Node from "../../adapters/node/testing/mod.ts"
 import * as Sockets from "../../core/Sockets.ts"
 import * as Example from "../docs/Example.ts"
 import { conforms } from "./Conforms.ts"
-import * as Gaps from "./Gaps.ts"
+import { socketGaps } from "./gaps.ts"
 import * as Peers from "./Peers.ts"
 import { kept, laws, type Rig } from "./SocketLaws.ts"
 
@@ -34,5 +34,5 @@ const open = Effect.match(Leaks.census, {
 const rig = (): Rig => ({ driver, sockets, peers, open, trusts: "what it is given" })
 
 conforms({ port: "Sockets", laws, keep: (law) => Effect.suspend(() => Leaks.check(kept(law, rig()))) }, {
-  cannot: Gaps.sockets[Example.runtime],
+  cannot: socketGaps[Example.runtime],
 })
