@@ -2,8 +2,8 @@
  * `npm run bench`: Admission, the gate, the executor, the HTTP codecs and the explorer beside their peers and the floors, in one process a
  * group and runtime, and the goals at the end.
  *
- * - `--group A`: that group alone (A, B, C, D, E, F, G, H, I, J); may be given again
- * - `--runtime node`: on that runtime alone; may be given again (A, B, E, F, H and J run on all three, the others on Node)
+ * - `--group A`: that group alone (A, B, C, D, E, F, G, H, I, J, K); may be given again
+ * - `--runtime node`: on that runtime alone; may be given again (A, B, E, F, H, J and K run on all three, the others on Node)
  * - `--json FILE`: also writes the rows there
  *
  * A ratio is the median of nine rounds, and is judged by the upper end of its 95 % interval, which for nine rounds is the
@@ -20,7 +20,7 @@ import * as Row from "./Row.ts"
 import * as Tables from "./Tables.ts"
 
 const here = fileURLToPath(new URL("./", import.meta.url))
-const everywhere: ReadonlySet<Row.Group> = new Set(["A", "B", "E", "F", "H", "J"])
+const everywhere: ReadonlySet<Row.Group> = new Set(["A", "B", "E", "F", "H", "J", "K"])
 
 const usage = (problem: string): never => {
   console.error(
