@@ -1,6 +1,6 @@
 /**
  * The house rules about structure. Each is a pure function from a tree (paths and texts) to its violations, one line each,
- * so that a test can plant a violation and see it found. The tables that the rules use are in `architecture.test.ts`.
+ * so that a test can plant a violation and see it found. The tables that the rules use are in `architecture.node.test.ts`.
  */
 import * as Source from "./Source.ts"
 

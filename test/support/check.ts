@@ -34,7 +34,7 @@ const lists: readonly Readonly<Record<string, () => readonly string[]>>[] = [{
   lint: () => [Runtime.deno, "lint", "--quiet"],
   "core-types": () => tsc("-p", "core"),
   types: () => tsc("-p", "test"),
-  architecture: () => tool("vitest/vitest.mjs", "run", "test/architecture.test.ts"),
+  architecture: () => tool("vitest/vitest.mjs", "run", "test/architecture.node.test.ts"),
   jsr: () => [Runtime.deno, "publish", "--dry-run", "--allow-dirty", "--quiet"],
 }]
 

@@ -1,0 +1,24 @@
+/** Pruning leaves out a great deal and misses nothing: what is found with it is compared with what is found without. */
+import { describe, expect, it } from "vitest"
+import { type Bounds, tell } from "./Worlds.ts"
+import { faults } from "./faulty/faults.ts"
+
+/** Forced switches, where all schedules are too many to be compared. */
+const preemptions: Readonly<Record<string, number>> = {
+  "a permit lost when a grantee is interrupted before it runs": 3,
+}
+
+describe.each(Object.entries(faults))("%s", (name, { bounds, faulty }) => {
+  it(
+    "is found in a tenth of the schedules at most, and every end that the others come to is",
+    { timeout: 60_000 },
+    () => {
+      const within: Bounds = { ...bounds, preemptions: preemptions[name] ?? Infinity }
+      const pruned = tell(faulty, { ...within, how: "pruned" }, () => "")
+      const plain = tell(faulty, { ...within, how: "plain", maxRuns: 10 * pruned.runs }, () => "")
+      expect({ pruned: pruned.isThrough, plain: plain.isThrough }).toEqual({ pruned: true, plain: false })
+      expect([...plain.ends].filter((end) => !pruned.ends.has(end))).toEqual([])
+      expect([...pruned.ends].filter((end) => !end.startsWith("undefined")).length).toBeGreaterThan(0)
+    },
+  )
+})
