@@ -5,7 +5,8 @@ const onNode = !("Deno" in globalThis || "Bun" in globalThis)
 /**
  * One suite for Node, Deno and Bun. The name of a file says where it does not run:
  *
- * - `X.node.test.ts`: on Node only, since it starts tools or processes whose runtime is its own business;
+ * - `X.node.test.ts`: on Node only, since it starts tools or processes whose runtime is its own business, or counts what no
+ *   runtime changes for too long to do it three times;
  * - `X.slow.test.ts`: not in `npm run test:quick`;
  * - `X.slow.node.test.ts`: both.
  */

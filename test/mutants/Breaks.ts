@@ -118,7 +118,7 @@ export const breaks: readonly Break[] = [
     "weights mean nothing",
     "AD-9: serves units per weight that differ by no more than C (1 + 1/w1 + 1/w2) over any interval",
   ]),
-  ...inFile("core/kernel/Parking.ts", "test/model/fairnessBypass.test.ts", [
+  ...inFile("core/kernel/Parking.ts", "test/model/fairnessBypass.node.test.ts", [
     "if (bypassed + group.need <= this.maxBypass && (!borrows",
     "if ((!borrows",
     "small asks pass a large one for ever",
@@ -136,7 +136,7 @@ export const breaks: readonly Break[] = [
     "one that is short of two accounts in turn waits without end",
     "AD-14: an ask that is short of two accounts in turn is granted in bounded time",
   ]),
-  ...inFile("core/kernel/Places.ts", "test/model/fairnessClasses.test.ts", [
+  ...inFile("core/kernel/Places.ts", "test/model/fairnessClasses.node.test.ts", [
     "group.dueNanos = head.sinceNanos + (head.dueNanos - head.sinceNanos) / 2",
     "group.dueNanos = head.dueNanos",
     "normal work starves under a flood of control",
