@@ -7,7 +7,7 @@ import type { OpenEffect } from "./Peers.ts"
 export const name = "holdfast Admission"
 export const gate = "holdfast ProviderGate"
 export const explorer = "holdfast Explorer"
-export const all = "holdfast, all of it"
+export const all = "holdfast, all but HTTP"
 
 const most = 1_048_576
 

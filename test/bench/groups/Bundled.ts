@@ -6,7 +6,7 @@
  * Effect and nothing else.
  */
 import { execFileSync } from "node:child_process"
-import { mkdirSync, writeFileSync } from "node:fs"
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs"
 import process from "node:process"
 import { fileURLToPath } from "node:url"
 import { gzipSync } from "node:zlib"
@@ -60,6 +60,8 @@ const others: Readonly<Record<string, string>> = {
   "p-queue": `import Queue from "p-queue"\nnew Queue()`,
 }
 const core = "../../core"
+const barrel = readFileSync(`${here}${core}/mod.ts`, "utf8").split("\n").filter((line) => line.startsWith("export"))
+  .map((line) => line.replace("./", `${core}/`))
 const ours: Readonly<Record<string, string>> = {
   [Holdfast.name]: `import * as Admission from "${core}/Admission.ts"\n` +
     inScope(
@@ -69,7 +71,7 @@ const ours: Readonly<Record<string, string>> = {
     inScope(
       `Effect.flatMap(ProviderGate.make({}), (gate) => gate.run({ tenant: "k" }, Effect.void))`,
     ),
-  [Holdfast.all]: `export * from "${core}/mod.ts"`,
+  [Holdfast.all]: barrel.filter((line) => !line.includes(`${core}/http/`)).join("\n"),
 }
 
 const gzip = (code: string): number => gzipSync(code, { level: 9 }).length
