@@ -23,7 +23,7 @@ import type { Platform } from "./Platform.ts"
 export interface Worker {
   /** Answers as the gateway's listener does, and never rejects. The body must be read or cancelled. */
   readonly fetch: (request: Request) => Promise<Response>
-  /** The operator's page, snapshot and metrics, with names in them: to be kept from clients by whoever routes to it. */
+  /** The operator's page, snapshot and metrics, with names in them: whoever routes to it keeps it from clients, by any name. */
   readonly operator: (request: Request) => Promise<Response>
   /** Answers what still comes with 503, and waits for what was accepted, at most for the configured time. */
   readonly drain: Effect.Effect<DrainReport, InvalidRequest>
@@ -47,15 +47,15 @@ export const make = (
   { exchange, fixedLength = unchanged, peerOf = () => "" }: Options,
 ): Effect.Effect<Worker, GateCapacity | InvalidLimits | InvalidRequest, Scope.Scope> =>
   Effect.map(Gateway.mount(config, { exchange }), ({ admission, handler, operator }) => {
-    const answered = (by: Handler) => async (request: Request): Promise<Response> => {
-      const response = await by(request, infoOf(request, peerOf(request)))
+    const answered = (by: Handler, host?: string) => async (request: Request): Promise<Response> => {
+      const response = await by(request, infoOf(request, peerOf(request), host))
       const length = response.headers.get("content-length")
       if (response.body === null || length === null) return response
       return new Response(fixedLength(response.body, Number(length)), response)
     }
     return {
       fetch: answered(handler),
-      operator: answered(operator),
+      operator: answered(operator, config.operator.host),
       drain: Effect.flatMap(Deadline.after(config.drain), admission.drain),
     }
   })
@@ -63,9 +63,10 @@ export const make = (
 const unchanged = (body: Body): Body => body
 
 /** The runtime has read the target and the header already: `..` is resolved, and lines of one name are one. */
-const infoOf = (request: Request, peer: string): Info => {
+const infoOf = (request: Request, peer: string, host: string | undefined): Info => {
   const { pathname, search } = new URL(request.url)
-  const fields = [...request.headers]
+  const given = [...request.headers]
+  const fields = host === undefined ? given : [...given.filter(([name]) => name !== "host"), ["host", host] as const]
   // What came in chunks may come without a line that says so.
   const isFramed = request.headers.has("content-length") || request.headers.has("transfer-encoding")
   if (request.body !== null && !isFramed) fields.push(["transfer-encoding", "chunked"])

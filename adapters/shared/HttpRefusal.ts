@@ -18,6 +18,7 @@ export const refuse = (socket: Duplex, status: number): void => {
   const body = JSON.stringify({ error: "Refused", message: reason })
   socket.end(
     `HTTP/1.1 ${status} ${reason}\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\n` +
+      `holdfast-error: Refused\r\n` +
       `connection: close\r\n\r\n${body}`,
     () => socket.destroy(),
   )

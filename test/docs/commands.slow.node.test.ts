@@ -94,6 +94,9 @@ const tests: readonly (readonly [commands: readonly string[], run: () => Promise
     const [hash = ""] = (await Shell.run("printf %s acme-token | sha256sum")).split(" ")
     expect(Documents.readme).toContain(`"sha256:${hash}"`)
   }],
+  [["npm run test:quick -- test/kernel/Epoch.test.ts"], async () => {
+    expect(passed(await Shell.run("npm run test:quick -- test/kernel/Epoch.test.ts"))).toBeGreaterThan(0)
+  }],
   [["npm test", "npm run test:quick", "deno task test"], async () => {
     const some = "-- --runtime node test/docs/readme"
     expect(passed(await Shell.run(`npm test ${some}`))).toBeGreaterThan(30)

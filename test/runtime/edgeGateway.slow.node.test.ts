@@ -40,7 +40,7 @@ const configOf = (port: number): object => ({
 const ask = (path: string, init: object = {}): Promise<Response> =>
   edge.dispatchFetch(`http://gateway/up${path}`, { headers: { authorization: "Bearer demo-alpha" }, ...init })
 const overview = async (): Promise<Overview> =>
-  await (await edge.dispatchFetch("http://operator/snapshot", { headers: { host: "localhost" } })).json() as Overview
+  await (await edge.dispatchFetch("http://operator/snapshot")).json() as Overview
 /** What is said of it once everything that was begun is over. */
 const settled = async (): Promise<Overview> => {
   const seen = await overview()
