@@ -36,8 +36,11 @@ class Context implements JobContext {
   readonly pause = (millis: number): boolean => {
     const until = performance.now() + millis
     // It wakes early where the flag has changed for another order.
-    for (let left = millis; left > 0 && !this.cancelled(); left = until - performance.now()) {
-      Atomics.wait(flag, 0, Atomics.load(flag, 0), left)
+    for (let left = millis; left > 0; left = until - performance.now()) {
+      const seen = Atomics.load(flag, 0)
+      if (seen === this.#number) return true
+      // On the value that was looked at: where it has changed since, there is no wait.
+      Atomics.wait(flag, 0, seen, left)
     }
     return this.cancelled()
   }

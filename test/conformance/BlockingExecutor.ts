@@ -224,6 +224,15 @@ export const conforms = (make: Make, { cannot }: { readonly cannot: Gaps }): voi
       { threads: 1 },
     )
 
+    test("that pauses hears of a cancellation that comes just as it begins to wait", (executor) =>
+      Effect.gen(function* () {
+        const words = gate()
+        const { cancel, join } = yield* executor.start(of<typeof Jobs.raced>("raced")(words))
+        yield* begun(words)
+        yield* cancel
+        assert.deepStrictEqual(yield* join, [true, true])
+      }))
+
     test("that does not look is waited for, and its charge is held until it has ended", (executor) =>
       Effect.gen(function* () {
         const words = gate()

@@ -17,6 +17,24 @@ export const counted = (
   return cancelled
 }
 
+/** Pauses, and is cancelled right after `pause` has looked at the flag. How it ended, and whether that was soon. */
+export const raced = (gate: Int32Array, context: JobContext): readonly [boolean, boolean] => {
+  const { load } = Atomics
+  let looks = 0
+  const slow = (flag: Int32Array, index: number): number => {
+    const seen = load(flag, index)
+    if (looks++ > 0) return seen
+    Atomics.store(gate, 1, 1)
+    while (load(flag, index) === seen);
+    return seen
+  }
+  Object.assign(Atomics, { load: slow })
+  const start = performance.now()
+  const cancelled = context.pause(6_000)
+  Object.assign(Atomics, { load })
+  return [cancelled, performance.now() - start < 5_000]
+}
+
 /** Blocks its thread until the test lets it go, whoever cancels it; says that it has begun. */
 export const stubborn = (gate: Int32Array, context: JobContext): boolean => {
   Atomics.store(gate, 1, 1)
