@@ -121,7 +121,7 @@ export interface BlockingExecutor {
   /** Sets the flag of a job by its number. */
   readonly cancel: (number: number) => Effect.Effect<void, NoSuchJob>
   /**
-   * The last resort: ends the thread of a job, whatever it does. `ended`: the thread is gone, the job has failed as
+   * The last resort: ends the thread of a job, whatever it does; one that has ended is `NoSuchJob`. `ended`: the thread is gone, the job has failed as
    * `WorkerLost` and its charge is back; that may take until a native call returns. `abandoned`, where the runtime's
    * termination is no join (Deno): the job may run on, whoever joined it got `JobAbandoned`, and its thread and its charge
    * stay taken.
@@ -374,5 +374,8 @@ const start = (executor: Executor, job: Job.Job<unknown, unknown, unknown>): Eff
 const found = (executor: Executor, number: number): Effect.Effect<Running, NoSuchJob> =>
   Effect.suspend(() => {
     const running = executor.crew.find(number)
-    return running === undefined ? Effect.fail(new NoSuchJob({ number })) : Effect.succeed(running)
+    // One that has ended by itself may still be giving its charge back, and is nobody's to end.
+    return running === undefined || running.state === "ended"
+      ? Effect.fail(new NoSuchJob({ number }))
+      : Effect.succeed(running)
   })

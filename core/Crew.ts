@@ -5,7 +5,7 @@
  * its charge is back. What waits for a thread is the line's (`Turnstile`); a job takes its place over from there.
  */
 import * as Clock from "effect/Clock"
-import type * as Context from "effect/Context"
+import * as Context from "effect/Context"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
@@ -90,7 +90,8 @@ export class Crew {
     this.workers = new Kernel.Threads(options.capacity)
     this.#threads = options.threads
     this.clock = options.fiber.getRef(Clock.Clock)
-    this.#context = options.fiber.context
+    // Whoever made the executor may have had little time for that; what it gives back later is not bound by it.
+    this.#context = Context.add(options.fiber.context, Deadline.Current, undefined)
     this.#leave = options.leave
     this.#spent = options.spent
   }
@@ -149,7 +150,6 @@ export class Crew {
   /** Ends the job's thread; false where that is no join, and both are abandoned now. */
   terminate(running: Running): boolean {
     const { hand } = running
-    // It has ended by itself, and its charge is on its way back.
     if (hand === undefined) return true
     const { joins } = this.#threads
     if (!this.workers.step(hand, joins ? Kernel.Terminate : Kernel.Abandon)) return joins

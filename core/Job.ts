@@ -97,8 +97,8 @@ const maxModuleBytes = 65_536
 
 /** The door of an executor: checks jobs, and remembers the names of the last one that was good. */
 export class Door {
-  #module = ""
-  #name = ""
+  #module: string | undefined = undefined
+  #name: string | undefined = undefined
 
   /** The job; or the first rule that it breaks. */
   check(job: Job<unknown, unknown, unknown>): Checked | InvalidRequest {
@@ -122,7 +122,7 @@ export class Door {
       return wrong("transfer", "a list of objects", transfer)
     }
     if (charge !== undefined && !Effect.isEffect(charge)) return wrong("charge", "an effect", charge)
-    return { module: this.#module, name, input, transfer: transfer ?? nothing, charge }
+    return { module: module as string, name, input, transfer: transfer ?? nothing, charge }
   }
 }
 

@@ -228,6 +228,17 @@ describe("a charge", () => {
       assert.strictEqual(began.length, 1)
     }))
 
+  it.effect("goes back without the deadline that whoever made the executor had", () =>
+    Effect.gen(function* () {
+      const { executor } = yield* Deadline.within("1 second")(made())
+      yield* TestClock.adjust("5 seconds")
+      const seen: Array<unknown> = []
+      const look = Effect.sync(() => Fiber.getCurrent()?.getRef(Deadline.Current))
+      const charge = Effect.acquireRelease(Effect.void, () => Effect.map(look, (deadline) => void seen.push(deadline)))
+      yield* executor.run({ ...job("same"), charge })
+      assert.deepStrictEqual(seen, [undefined])
+    }))
+
   it.effect("that dies in going back is logged, and the job's result is the job's", () =>
     Effect.gen(function* () {
       const { executor } = yield* made()
@@ -302,6 +313,23 @@ describe("a thread", () => {
       assert.strictEqual(held(), 0)
       assert.deepInclude(yield* Effect.flip(executor.terminate(number)), { _tag: "NoSuchJob", number })
       yield* Books.settled(executor)
+    }))
+
+  it.effect("is not said to be ended for a job that had ended by itself and gives its charge back", () =>
+    Effect.gen(function* () {
+      const { executor } = yield* made()
+      const gate = yield* Deferred.make<void>()
+      const slow = Effect.acquireRelease(Effect.void, () => Deferred.await(gate))
+      const { join, number } = yield* executor.start({ ...job("same", 1), charge: slow })
+      yield* settle
+      assert.deepStrictEqual((yield* executor.jobs).map(({ state }) => state), ["ended"])
+      for (const verb of ["cancel", "terminate"] as const) {
+        const ended: Effect.Effect<unknown, unknown> = executor[verb](number)
+        assert.deepInclude(yield* Effect.flip(ended), { _tag: "NoSuchJob", number })
+      }
+      yield* Deferred.succeed(gate, undefined)
+      assert.strictEqual(yield* join, 1)
+      assert.strictEqual((yield* Books.settled(executor)).completed, 1)
     }))
 
   it.effect("that cannot be joined is abandoned: counted for ever, charged for ever, and told of", () =>
@@ -586,6 +614,13 @@ describe("the door", () => {
         assert.deepInclude(yield* Effect.flip(executor[verb](1)), { _tag: "NoSuchJob", number: 1 })
       }
       assert.strictEqual(yield* executor.run({ ...good, module: new URL("file:///jobs.js"), input: 3 }), 3)
+    }))
+
+  it.effect("refuses empty names of the very first job too", () =>
+    Effect.gen(function* () {
+      const { executor } = yield* made()
+      const refused = executor.run({ module: "", name: "" })
+      assert.deepInclude(yield* Effect.flip(refused), { _tag: "InvalidRequest", field: "module" })
     }))
 
   it.effect("shows nothing of an input in an error, a list or a snapshot", () =>
