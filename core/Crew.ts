@@ -107,27 +107,43 @@ export class Crew {
 
   /** Sends a job that has its place to an idle thread or a new one; or says why it has not begun. The crew is not closed. */
   begin(running: Running): Fault.JobUnsendable | Fault.WorkerLost | undefined {
-    const { input, module, name, transfer } = running.job
     const hand = this.workers.take() ?? this.#spawn(running.job)
     if (!(hand instanceof Hand)) return hand
-    // Held before it is sent, for the answer may be all that the process waits for.
-    hand.thread!.hold(true)
-    hand.order = hand.order === 0x7fffffff ? 1 : hand.order + 1
     // It is the job's before it is sent, so that no answer can come too early.
     running.number = ++this.#numbers
     running.sinceNanos = this.now
-    running.hand = hand
-    hand.job = running
     this.#running.set(running.number, running)
-    const error = hand.thread!.send({ number: hand.order, module, name, input }, transfer)
+    const error = this.#order(running, hand)
     if (error === undefined) {
       this.totals.begun++
       return undefined
     }
     this.#running.delete(running.number)
     running.number = 0
+    return new Fault.JobUnsendable({ job: running.job.name, part: "input", error })
+  }
+
+  /** Sends the order to a thread that was taken; one that it cannot be sent to is idle again. */
+  #order(running: Running, hand: Hand): Fault.JobError | undefined {
+    const { input, module, name, transfer } = running.job
+    // Held before it is sent, for the answer may be all that the process waits for.
+    hand.thread!.hold(true)
+    hand.order = hand.order === 0x7fffffff ? 1 : hand.order + 1
+    if (running.state === "cancelled") Atomics.store(hand.flag, 0, hand.order)
+    running.hand = hand
+    hand.job = running
+    const error = hand.thread!.send({ number: hand.order, module, name, input }, transfer)
+    if (error === undefined) return undefined
+    running.hand = undefined
     this.#free(hand)
-    return new Fault.JobUnsendable({ job: name, part: "input", error })
+    return error
+  }
+
+  /** Sends a job again that its thread has never heard of; false where it cannot be. What was handed over is gone. */
+  #again(running: Running): boolean {
+    if (running.job.transfer.length > 0) return false
+    const hand = this.workers.take() ?? this.#spawn(running.job)
+    return hand instanceof Hand && this.#order(running, hand) === undefined
   }
 
   /** Sets the flag that the job may read. What it does then is its own affair. */
@@ -228,13 +244,18 @@ export class Crew {
     this.#end(running, exitOf(running.job.name, answer))
   }
 
-  #gone(hand: Hand, { code, error }: Ended): void {
+  #gone(hand: Hand, { code, error, last, unheard = false }: Ended): void {
     const was = hand.state
     if (!this.workers.step(hand, Kernel.Exit)) return
     this.#leaving.delete(hand)
     const running = hand.job
     hand.job = undefined
-    if (running !== undefined) {
+    const answer = was === Kernel.Busy && last?.number === hand.order ? last : undefined
+    // One that dies before its first order would do so again; one that died while it was idle was no job's fault.
+    const lives = was === Kernel.Busy && answer === undefined && unheard && hand.order > 1
+    if (running === undefined || (lives && this.#again(running))) return this.#look()
+    if (answer !== undefined) this.#end(running, exitOf(running.job.name, answer))
+    else {
       const reason = was === Kernel.Ending ? "terminated" : error === undefined ? "exited" : "crashed"
       const job = running.job.name
       this.#end(running, Exit.fail(new Fault.WorkerLost({ job, reason, exitCode: code, error })))

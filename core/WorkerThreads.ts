@@ -25,6 +25,10 @@ export type Answer =
 export interface Ended {
   readonly code: number
   readonly error: JobError | undefined
+  /** What it answered with its last breath: an answer after which it could not go on, or that was heard of with its end. */
+  readonly last?: Answer | undefined
+  /** Its last order never reached it: it was gone before, and nothing of the job has run. */
+  readonly unheard?: boolean | undefined
 }
 
 /** Called by the platform in a turn of its own, never while the executor calls the thread. */

@@ -2,10 +2,10 @@
  * Worker threads over `node:worker_threads`, which is there on Node, Deno and Bun alike. It owns nothing: a thread is its
  * executor's from `spawn` on.
  */
-import { Worker } from "node:worker_threads"
-import type { Ended, Hear, WorkerThread, WorkerThreads } from "../../core/WorkerThreads.ts"
+import { MessageChannel, type MessagePort, receiveMessageOnPort, Worker } from "node:worker_threads"
+import type { Answer, Ended, Hear, WorkerThread, WorkerThreads } from "../../core/WorkerThreads.ts"
 import { errorOf } from "./JobErrors.ts"
-import { answerOf, leave, Tasks, type Told } from "./JobWire.ts"
+import { answerOf, leave, Tasks } from "./JobWire.ts"
 
 /** Beside this file, as a source or as built; a bundle has to keep it as a file beside itself. */
 const program = new URL(
@@ -17,32 +17,58 @@ const program = new URL(
 export const threads = (joins: boolean): WorkerThreads => ({
   joins,
   spawn: (flag, hear) => {
+    const { port1: port, port2 } = new MessageChannel()
+    const heard = new Int32Array(new SharedArrayBuffer(4))
     try {
-      return threadOf(new Worker(program, { workerData: { flag } }), hear)
+      const worker = new Worker(program, { workerData: { flag, heard, port: port2 }, transferList: [port2] })
+      return threadOf(worker, port, heard, hear)
     } catch (thrown) {
+      port.close()
       return errorOf(thrown)
     }
   },
 })
 
-const threadOf = (worker: Worker, { answered, gone }: Hear): WorkerThread => {
+/** An answer that has come and was not heard. */
+const unheardOf = (port: MessagePort): Answer | undefined => {
+  try {
+    return answerOf(receiveMessageOnPort(port)?.message)
+  } catch {
+    return undefined
+  }
+}
+
+/** `port` is for it and its program alone; `heard` is the number of the last order that has reached it. */
+const threadOf = (worker: Worker, port: MessagePort, heard: Int32Array, { answered, gone }: Hear): WorkerThread => {
   const tasks = new Tasks()
   let error: Ended["error"]
+  let last: Answer | undefined
   let order = 0
-  worker.on("message", (told: Told) => {
+  // An order that cannot be read there, or an answer here, is the last one, for a port may hear nothing after it (Deno):
+  // the thread ends, and its end is what is heard.
+  port.on("message", (told: unknown) => {
     const answer = answerOf(told)
-    // An order that could not be read is the last one.
-    answered(answer.number === 0 ? { ...answer, number: order } : answer)
+    if (answer?.kind === "input") last = { ...answer, number: order }
+    else if (answer !== undefined && last === undefined) answered(answer)
   })
-  worker.on("messageerror", (thrown) => answered({ number: order, kind: "result", error: errorOf(thrown) }))
+  port.on("messageerror", (thrown) => {
+    last = { number: order, kind: "result", error: errorOf(thrown) }
+    port.postMessage(leave)
+  })
   worker.on("error", (thrown) => error = errorOf(thrown))
-  worker.once("exit", (code) => gone({ code, error }))
+  worker.once("exit", (code) => {
+    // What it said just before may not have been heard yet (Node).
+    last ??= unheardOf(port)
+    port.close()
+    gone({ code, error, last, unheard: order !== 0 && Atomics.load(heard, 0) !== order })
+  })
   worker.unref()
+  port.unref()
   return {
     send: (next, transfer) => {
       const sent = tasks.sent(next)
       try {
-        worker.postMessage(sent, transfer as Array<ArrayBuffer>)
+        port.postMessage(sent, transfer as Array<ArrayBuffer>)
       } catch (thrown) {
         return errorOf(thrown)
       }
@@ -51,7 +77,7 @@ const threadOf = (worker: Worker, { answered, gone }: Hear): WorkerThread => {
       return undefined
     },
     hold: (held) => held ? worker.ref() : worker.unref(),
-    leave: () => worker.postMessage(leave),
+    leave: () => port.postMessage(leave),
     terminate: () => void worker.terminate(),
   }
 }

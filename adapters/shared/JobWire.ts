@@ -41,7 +41,12 @@ export class Tasks {
   }
 }
 
-export const answerOf = (told: Told): Answer =>
-  isFault(told) ? told : { number: told[0], kind: "value", value: told[1] }
+const faults: ReadonlyArray<unknown> = ["threw", "module", "export", "result", "input"] satisfies Array<Answer["kind"]>
 
-const isFault = (told: Told): told is Exclude<Told, readonly [number, unknown]> => !Array.isArray(told)
+/** What a thread has told; undefined where that is no answer. */
+export const answerOf = (told: unknown): Answer | undefined => {
+  if (typeof told !== "object" || told === null) return undefined
+  if (Array.isArray(told)) return told.length === 2 ? { number: told[0], kind: "value", value: told[1] } : undefined
+  const { error, kind, number } = told as Exclude<Told, readonly [number, unknown]>
+  return faults.includes(kind) && typeof error === "object" ? { number, kind, error } : undefined
+}

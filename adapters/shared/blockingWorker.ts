@@ -6,13 +6,20 @@
  * runtime does.
  */
 import process from "node:process"
-import { parentPort, workerData } from "node:worker_threads"
+import { type MessagePort, workerData } from "node:worker_threads"
 import type { JobContext, Task } from "../../core/Job.ts"
 import { errorOf } from "./JobErrors.ts"
 import { leave, type Sent, type Told } from "./JobWire.ts"
 
-const port = parentPort!
-const flag: Int32Array = workerData.flag
+const { flag, heard, port } = workerData as {
+  readonly flag: Int32Array
+  readonly heard: Int32Array
+  readonly port: MessagePort
+}
+// A job may read `workerData` and post on `parentPort` as it likes: its answers are told on a port that it does not see.
+for (const name of Object.keys(workerData)) Reflect.deleteProperty(workerData, name)
+/** As it was before any job had a hand on it. */
+const exit = process.exit.bind(process)
 /** The tasks that this thread was told to keep, by number: their names, and their functions once they were found. */
 const tasks: Array<{ readonly module: string; readonly name: string; made: Task | undefined }> = []
 
@@ -94,12 +101,16 @@ const perform = async (number: number, task: number, input: unknown, module: str
 }
 
 port.on("message", (sent: Sent | typeof leave) => {
-  if (sent === leave) process.exit(0)
+  if (sent === leave) return exit(0)
   const [number, task, input, module, name] = sent
+  Atomics.store(heard, 0, number)
   if (module !== undefined && name !== undefined) return void perform(number, task, input, module, name)
   const known = tasks[task]!
   if (known.made === undefined) void perform(number, task, input, known.module, known.name)
   else call(number, known.made, input)
 })
-// What was sent and cannot be read here belongs to the order that is due.
-port.on("messageerror", (thrown) => fault(0, "input", thrown))
+// What was sent and cannot be read here belongs to the order that is due. A port may hear nothing more after that.
+port.on("messageerror", (thrown) => {
+  fault(0, "input", thrown)
+  exit(0)
+})

@@ -2,6 +2,7 @@
  * What `BlockingExecutor` is on every runtime, over its real threads. A capability that is declared a gap is shown to be
  * one, so that a gap which a later version of the runtime closes does not stay in the list.
  */
+import { createHistogram } from "node:perf_hooks"
 import { assert, describe, it } from "vitest"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
@@ -220,6 +221,53 @@ export const conforms = (make: Make, { cannot }: { readonly cannot: Gaps }): voi
           assert.isFalse(yield* executor.run(of<typeof Jobs.counted>("counted")({ counts, millis: 1 })))
           const s = yield* Books.settled(executor)
           assert.deepStrictEqual([s.completed, s.spawned], [3, 1])
+        }),
+      { threads: 1 },
+    )
+
+    test(
+      "that posts on its thread's own port is not taken for the executor, and the thread leaves though `exit` is spoilt",
+      (executor) =>
+        Effect.gen(function* () {
+          const forged = [null, undefined, "leave", 1, [], [1], [1, "forged"], [2, "forged"], {
+            number: 1,
+            kind: "zzz",
+          }]
+          const words = [...forged, { number: 0, kind: "threw" }, { number: 1, kind: "threw", error: {} }]
+          const chatters = of<typeof Jobs.chatters>("chatters")
+          assert.strictEqual(yield* executor.run(chatters(words)), 0)
+          assert.strictEqual(yield* executor.run(same("next")), "next")
+          assert.strictEqual((yield* Books.settled(executor)).spawned, 1)
+          assert.isTrue((yield* Effect.flatMap(within(20_000), executor.drain)).clean)
+        }),
+      { threads: 1 },
+    )
+
+    test(
+      "whose input or result cannot be read on the other side harms no other",
+      (executor) =>
+        Effect.gen(function* () {
+          const jobs = [of<typeof Jobs.unreadable>("unreadable")(undefined as never), same(createHistogram())]
+          for (const [i, part] of (["result", "input"] as const).entries()) {
+            // Some runtimes send it after all.
+            const came = yield* Effect.exit(executor.run(jobs[i]!))
+            if (Exit.isFailure(came)) assert.include(String(came), `the ${part} of`)
+            for (const n of [1, 2]) assert.strictEqual(yield* executor.run(same(n)), n)
+          }
+        }),
+      { threads: 1 },
+    )
+
+    test(
+      "runs though the thread that it was sent to was gone already, and nobody had heard",
+      (executor) =>
+        Effect.gen(function* () {
+          for (let n = 0; n < 5; n++) {
+            const words = gate()
+            yield* executor.run(of<typeof Jobs.leaves>("leaves")(words))
+            while (Atomics.load(words, 1) === 0);
+            assert.strictEqual(yield* executor.run(same(n)), n)
+          }
         }),
       { threads: 1 },
     )

@@ -1,5 +1,7 @@
 /** The jobs of the conformance suite, as a thread imports them. Shared counters tell the test what really ran. */
+import { createHistogram } from "node:perf_hooks"
 import process from "node:process"
+import { parentPort, workerData } from "node:worker_threads"
 import type { JobContext } from "../../core/Job.ts"
 
 export const notAFunction = 1
@@ -135,6 +137,22 @@ export class Point {
 }
 export const instance = (): Point => new Point()
 export const polluted = (): unknown => JSON.parse(`{"__proto__": {"admin": true}, "x": 1}`)
+
+/** Says what it likes to the port that everybody knows, and looks for others. How many it found. */
+export const chatters = (words: readonly unknown[]): number => {
+  for (const word of words) parentPort!.postMessage(word)
+  process.exit = () => undefined as never
+  return Object.keys(workerData as object).length
+}
+/** What one runtime or another can send and not read. */
+export const unreadable = (): unknown => createHistogram()
+/** Answers, and is gone a moment later. */
+export const leaves = (gate: Int32Array): void => {
+  setTimeout(() => {
+    Atomics.store(gate, 1, 1)
+    process.exit(0)
+  }, 0)
+}
 
 /** Adds one to every byte, and hands the buffer back. */
 export const increment = (buffer: ArrayBuffer, context: JobContext): ArrayBuffer => {

@@ -454,6 +454,7 @@ describe("a drain", () => {
 const byHand = () => {
   const orders: Array<Order> = []
   const heard: Array<Hear> = []
+  const flags: Array<Int32Array> = []
   const holds: Array<boolean> = []
   /** Said to a thread that was gone. */
   const late: Array<boolean> = []
@@ -461,8 +462,9 @@ const byHand = () => {
   const error = { name: "DataCloneError", message: "a function", code: 25, cause: undefined }
   const threads: WorkerThreads = {
     joins: true,
-    spawn: (_, hear) => {
+    spawn: (flag, hear) => {
       if (broken === "spawn") return error
+      flags.push(flag)
       heard.push(hear)
       let over = false
       const ends = (code: number): void => {
@@ -481,7 +483,7 @@ const byHand = () => {
       }
     },
   }
-  return { threads, orders, heard, holds, late, breaks: (what: typeof broken) => void (broken = what), error }
+  return { threads, orders, heard, flags, holds, late, breaks: (what: typeof broken) => void (broken = what), error }
 }
 
 describe("an executor made by hand", () => {
@@ -549,6 +551,55 @@ describe("an executor made by hand", () => {
 })
 
 describe("a thread that is gone", () => {
+  it.effect("has its last answer heard with its end, and the next job has another", () =>
+    Effect.gen(function* () {
+      const { error, heard, orders, threads } = byHand()
+      const executor = yield* BlockingExecutor.make({ threads: 1 }, threads)
+      const first = yield* fork(Effect.flip(executor.run(job("same"))))
+      const second = yield* fork(executor.run(job("same")))
+      const last = { number: orders[0]!.number, kind: "input", error } as const
+      heard[0]!.gone({ code: 0, error: undefined, last })
+      assert.deepInclude(yield* Fiber.join(first), { _tag: "JobUnsendable", part: "input" })
+      // One of an earlier order is no answer to this.
+      heard[1]!.gone({ code: 0, error: undefined, last: { ...last, number: orders[1]!.number + 1 } })
+      assert.deepInclude(yield* Effect.flip(Fiber.join(second)), { _tag: "WorkerLost", reason: "exited" })
+      const s = yield* Books.settled(executor)
+      assert.deepStrictEqual([s.failed, s.lost, s.spawned], [1, 1, 2])
+    }))
+
+  it.effect("before a job has reached it, has that job done by another, and its cancellation with it", () =>
+    Effect.gen(function* () {
+      const { flags, heard, orders, threads } = byHand()
+      const executor = yield* BlockingExecutor.make({ threads: 1 }, threads)
+      const answer = (thread: number, value: unknown) =>
+        heard[thread]!.answered({ number: orders.at(-1)!.number, kind: "value", value })
+      const gone = { code: 0, error: undefined, unheard: true }
+      // A new one would only die again.
+      const unlucky = yield* fork(Effect.flip(executor.run(job("same"))))
+      heard[0]!.gone(gone)
+      assert.deepInclude(yield* Fiber.join(unlucky), { _tag: "WorkerLost" })
+      const first = yield* fork(executor.run(job("same", 1)))
+      answer(1, "first")
+      assert.strictEqual(yield* Fiber.join(first), "first")
+      const second = yield* executor.start(job("same", 2))
+      yield* second.cancel
+      heard[1]!.gone(gone)
+      assert.deepStrictEqual(orders.map(({ input }) => input), [undefined, 1, 2, 2])
+      assert.strictEqual(Atomics.load(flags[2]!, 0), orders[3]!.number)
+      assert.deepStrictEqual((yield* executor.jobs).map(({ number, state }) => [number, state]), [[
+        second.number,
+        "cancelled",
+      ]])
+      answer(2, "second")
+      assert.strictEqual(yield* second.join, "second")
+      // What was handed over is gone.
+      const third = yield* fork(Effect.flip(executor.run(job("same", 3, { transfer: [new ArrayBuffer(1)] }))))
+      heard[2]!.gone(gone)
+      assert.deepInclude(yield* Fiber.join(third), { _tag: "WorkerLost" })
+      const s = yield* Books.settled(executor)
+      assert.deepStrictEqual([s.begun, s.completed, s.lost, s.spawned], [4, 2, 2, 3])
+    }))
+
   it.effect("is never spoken to again", () =>
     Effect.gen(function* () {
       const { heard, late, orders, threads } = byHand()
