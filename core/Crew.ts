@@ -14,6 +14,7 @@ import * as Scope from "effect/Scope"
 import * as Deadline from "./Deadline.ts"
 import type { Checked, RunningJob } from "./Job.ts"
 import * as Fault from "./JobFault.ts"
+import * as JobModule from "./JobModule.ts"
 import * as Kernel from "./kernel/Threads.ts"
 import type { Lease as Visit } from "./Ticket.ts"
 import { shielded } from "./Transition.ts"
@@ -61,8 +62,6 @@ interface Totals {
   failed: number
   lost: number
 }
-
-const maxShown = 256
 
 export class Crew {
   readonly totals: Totals = { spawned: 0, begun: 0, completed: 0, failed: 0, lost: 0 }
@@ -216,7 +215,7 @@ export class Crew {
     const { now } = this
     return [...this.#running.values()].map(({ job: { module, name }, number, sinceNanos, state }) => ({
       number,
-      module: module.length > maxShown ? `${module.slice(0, maxShown)}…` : module,
+      module: JobModule.shown(module),
       name,
       state,
       age: Deadline.nanos(now - sinceNanos),
@@ -241,7 +240,7 @@ export class Crew {
     // One of an earlier order, or that crosses the end of its thread, is nobody's.
     if (running === undefined || answer.number !== hand.order || hand.state !== Kernel.Busy) return
     this.#free(hand)
-    this.#end(running, exitOf(running.job.name, answer))
+    this.#end(running, exitOf(running.job, answer))
   }
 
   #gone(hand: Hand, { code, error, last, unheard = false }: Ended): void {
@@ -254,7 +253,7 @@ export class Crew {
     // One that dies before its first order would do so again; one that died while it was idle was no job's fault.
     const lives = was === Kernel.Busy && answer === undefined && unheard && hand.order > 1
     if (running === undefined || (lives && this.#again(running))) return this.#look()
-    if (answer !== undefined) this.#end(running, exitOf(running.job.name, answer))
+    if (answer !== undefined) this.#end(running, exitOf(running.job, answer))
     else {
       const reason = was === Kernel.Ending ? "terminated" : error === undefined ? "exited" : "crashed"
       const job = running.job.name
@@ -321,13 +320,16 @@ export const closeScope = (scope: Scope.Closeable, exit: Exit.Exit<unknown, unkn
     (cause) => Effect.logError("the charge of a job was not given back", cause),
   )
 
-const exitOf = (job: string, answer: Answer): Exit.Exit<unknown, Fault.JobFault> => {
+const exitOf = ({ module, name: job }: Checked, answer: Answer): Exit.Exit<unknown, Fault.JobFault> => {
   switch (answer.kind) {
     case "value":
       return Exit.succeed(answer.value)
     case "threw":
       return Exit.fail(new Fault.JobFailed({ job, error: answer.error }))
-    case "module":
+    case "module": {
+      const error = JobModule.shownError(module, answer.error)
+      return Exit.fail(new Fault.JobNotFound({ job, missing: "module", error }))
+    }
     case "export":
       return Exit.fail(new Fault.JobNotFound({ job, missing: answer.kind, error: answer.error }))
     case "result":

@@ -4,6 +4,7 @@
  */
 import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
+import { shown } from "./JobModule.ts"
 import * as Limit from "./Limits.ts"
 import { InvalidRequest } from "./Refusal.ts"
 
@@ -23,7 +24,10 @@ export type Task = (input: never, context: JobContext) => unknown
 declare const Result: unique symbol
 
 export interface Job<out A, out E = never, out R = never> {
-  /** The absolute URL of a module, as text or as a `URL`. It is code that runs with all rights: never one from outside. */
+  /**
+   * The absolute URL of a module, as text or as a `URL`. It is code that runs with all rights: never one from outside. No
+   * export of it may be a function named `then`: an import would take the module for a promise, and may never end.
+   */
   readonly module: string | { readonly href: string }
   /** The export of that module to call. */
   readonly name: string
@@ -73,7 +77,7 @@ export const of = <T extends Task>(module: string | { readonly href: string }, n
 export interface RunningJob {
   /** Names it to `cancel` and `terminate`. */
   readonly number: number
-  /** Cut at 256 characters. */
+  /** Without a user, a query and a fragment, of a `data:` URL the media type alone; cut at 256 characters. */
   readonly module: string
   readonly name: string
   /** `ended`: the job is over, and its charge is being given back. */
@@ -112,7 +116,10 @@ export class Door {
     const { charge, input, name, transfer } = job
     // Most jobs are as the one before them, and reading a name costs more than the rest.
     if (module !== this.#module || name !== this.#name) {
-      if (!isUrl(module)) return wrong("module", `an absolute URL of at most ${maxModuleBytes} bytes`, module)
+      if (!isUrl(module)) {
+        const value = typeof module === "string" ? shown(module) : module
+        return wrong("module", `an absolute URL of at most ${maxModuleBytes} bytes`, value)
+      }
       const unnamed = Limit.key("name", name)
       if (unnamed !== undefined) return unnamed
       this.#module = module

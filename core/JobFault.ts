@@ -31,7 +31,10 @@ export class JobFailed extends Refusal {
   }
 }
 
-/** There is no such job: its module cannot be imported, or has no function of this name. Nothing of the job has run. */
+/**
+ * There is no such job: its module cannot be imported, or has no function of this name. Nothing of the job has run. Where
+ * the module's URL has parts that may be secret, of its error only the name and the code are told.
+ */
 export class JobNotFound extends Refusal {
   readonly _tag = "JobNotFound"
   override readonly name = "JobNotFound"

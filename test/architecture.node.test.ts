@@ -52,7 +52,8 @@ const ranks: Architecture.Ranks = {
   "core/GateCalls.ts": 3.4,
   "core/Wicket.ts": 3.5,
   "core/JobFault.ts": 3,
-  "core/Job.ts": 3,
+  "core/Job.ts": 3.2,
+  "core/JobModule.ts": 3.1,
   "core/WorkerThreads.ts": 3.1,
   "core/Crew.ts": 3.5,
   "core/Owner.ts": 3,
@@ -141,6 +142,7 @@ const internal: readonly string[] = [
   "core/GateCalls.ts",
   "core/Wicket.ts",
   "core/Crew.ts",
+  "core/JobModule.ts",
   "core/SocketConnection.ts",
   "core/HappyEyeballs.ts",
 ]

@@ -674,6 +674,46 @@ describe("the door", () => {
       assert.deepInclude(yield* Effect.flip(refused), { _tag: "InvalidRequest", field: "module" })
     }))
 
+  it.effect("shows nothing of a module's URL that may be secret, wherever it is told of", () =>
+    Effect.gen(function* () {
+      const { error, heard, orders, threads } = byHand()
+      const executor = yield* BlockingExecutor.make({ threads: 1 }, threads)
+      const modules = [
+        ["https://me:hunter2@host/a.js?token=hunter2#hunter2", "https://host/a.js"],
+        ["https:\\\\me:hunter2@hunter2@host/a.js", "https:\\\\host/a.js"],
+        ["http:/\t/me:hunter2@host/a.js", "http://host/a.js"],
+        ["HTTP:me:hunter2@host/@a.js", "HTTP:host/@a.js"],
+        ["file:///a@b.js?hunter2", "file:///a@b.js"],
+        ["data:text/javascript;hunter2,hunter2/is?bad", "data:text/javascript"],
+        ["data:,hunter2", "data:"],
+        ["npm:@scope/name@1", "npm:@scope/name@1"],
+        [`file:///${"x".repeat(300)}`, `file:///${"x".repeat(248)}…`],
+      ] as const
+      for (const [module, shown] of modules) {
+        const { join, number } = yield* executor.start({ module, name: "same" })
+        assert.deepStrictEqual((yield* executor.jobs).map(({ module }) => module), [shown])
+        const message = `cannot import ${module}`
+        const unfound = { ...error, message: "import", cause: { ...error, message } }
+        heard[0]!.answered({ number: orders.at(-1)!.number, kind: "module", error: unfound })
+        const failed = yield* Effect.flip(join)
+        assert.deepInclude(failed, { _tag: "JobNotFound", missing: "module" })
+        assert.notInclude(JSON.stringify([failed, failed.message]), "hunter2")
+        assert.strictEqual(number, orders.length)
+      }
+      // A plain one is told of in the runtime's words, but for what it imports.
+      const { join } = yield* executor.start({ module: "file:///a.js", name: "same" })
+      const message = `no "https://me:hunter2@host/b.js?hunter2" from '/a.js' at 3:4`
+      heard[0]!.answered({ number: orders.at(-1)!.number, kind: "module", error: { ...error, message } })
+      assert.include((yield* Effect.flip(join)).message, `no "https://host/b.js" from '/a.js' at 3:4`)
+      for (
+        const module of ["//me:hunter2@host?hunter2", `https://me:hunter2@${"x".repeat(65_536)}`, " data:,hunter2"]
+      ) {
+        const refused = yield* Effect.flip(executor.run({ module, name: "same" }))
+        assert.deepInclude(refused, { _tag: "InvalidRequest", field: "module" })
+        assert.notInclude(JSON.stringify([refused, refused.message]), "hunter2")
+      }
+    }))
+
   it.effect("shows nothing of an input in an error, a list or a snapshot", () =>
     Effect.gen(function* () {
       const { executor, script } = yield* made()
