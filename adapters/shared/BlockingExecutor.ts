@@ -2,6 +2,7 @@
  * Worker threads over `node:worker_threads`, which is there on Node, Deno and Bun alike. It owns nothing: a thread is its
  * executor's from `spawn` on.
  */
+import process from "node:process"
 import { MessageChannel, type MessagePort, receiveMessageOnPort, Worker } from "node:worker_threads"
 import type { Answer, Ended, Hear, WorkerThread, WorkerThreads } from "../../core/WorkerThreads.ts"
 import { errorOf } from "./JobErrors.ts"
@@ -13,6 +14,19 @@ const program = new URL(
   import.meta.url,
 )
 
+/** Options that say how modules are found and loaded. Any other may not be given to a thread, which would not start. */
+const ofModules = /^(-C|-r|--(conditions|require|import|(experimental-)?loader|no-warnings|enable-source-maps)(=|$))/
+
+/**
+ * A thread has the options of its process (undefined), except where the process was started on a text (`--input-type`, Node):
+ * a thread has a file, and refuses to start with that option among the others.
+ */
+const execArgv = (options: ReadonlyArray<string>): Array<string> | undefined => {
+  if (!options.some((each) => /^--input-type(=|$)/.test(each))) return undefined
+  // What is no option is the value of the one before it.
+  return options.filter((each, i) => ofModules.test(each.startsWith("-") ? each : options[i - 1] ?? ""))
+}
+
 /** `joins`: whether the runtime's `terminate()` waits for the thread. */
 export const threads = (joins: boolean): WorkerThreads => ({
   joins,
@@ -20,7 +34,11 @@ export const threads = (joins: boolean): WorkerThreads => ({
     const { port1: port, port2 } = new MessageChannel()
     const heard = new Int32Array(new SharedArrayBuffer(4))
     try {
-      const worker = new Worker(program, { workerData: { flag, heard, port: port2 }, transferList: [port2] })
+      const worker = new Worker(program, {
+        workerData: { flag, heard, port: port2 },
+        transferList: [port2],
+        execArgv: execArgv(process.execArgv),
+      })
       return threadOf(worker, port, heard, hear)
     } catch (thrown) {
       port.close()

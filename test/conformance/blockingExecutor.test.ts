@@ -57,6 +57,17 @@ describe("what the system says", () => {
   const ending = (what: string) =>
     Effect.runPromise(Ending.byItself({ command: [...flags, program, what], within: 30_000 }))
 
+  if (Example.runtime === "node") {
+    it("a process that was started on a text has threads as any", async () => {
+      const text = `await import(${JSON.stringify(new URL("./ExecutorProgram.ts", import.meta.url).href)})`
+      const command = ["--no-warnings", "--input-type", "module", "-e", text, "text", "busy"]
+      assert.deepInclude(await Effect.runPromise(Ending.byItself({ command, within: 30_000 })), {
+        code: 0,
+        output: "through\nended\n",
+      })
+    })
+  }
+
   it.each([
     ["idle", "through\n"],
     ["busy", "through\nended\n"],
