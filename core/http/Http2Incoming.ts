@@ -273,7 +273,7 @@ export class Incoming implements FrameSink {
     const { tell, uploads } = this.#shared
     if (isOpen) {
       if (stream.isShort) uploads.open(stream)
-    } else {
+    } else if (!stream.isSent) {
       uploads.end(stream)
       tell({ _tag: "SendEnded", exchange: stream.id, how: "stopped" })
     }

@@ -232,6 +232,21 @@ describe("a tunnel", () => {
     assert.deepStrictEqual([written(connection), connection.room], [["data 1  end"], 1_024])
   })
 
+  it("that its owner has ended sends nothing more when it is refused, and nobody is told what he did himself", () => {
+    for (const flags of [0, endStream]) {
+      const connection = Lab2.asked({}, [connect])
+      Result.getOrThrow(connection.finish(1))
+      assert.deepStrictEqual(written(connection), ["data 1  end"])
+      const end = flags === 0 ? [] : ["1: end"]
+      assert.deepStrictEqual(says(connection, response(1, 407, [], flags)), [`1: 407 ${flags === 0 ? "?" : 0}`, ...end])
+      assert.deepStrictEqual(
+        says(connection, ...(flags === 0 ? [data(1, "no", endStream)] : [])).at(-1),
+        flags === 0 ? "1: end" : undefined,
+      )
+      assert.deepStrictEqual([written(connection), connection.room], [[], 1_024])
+    }
+  })
+
   it("has no trailers", () => {
     const connection = open()
     send(connection, connect)
