@@ -159,6 +159,7 @@ export class Http2Connection implements EngineConnection {
 
   takeOutput(): ReadonlyArray<Uint8Array> {
     this.#quota.taken()
+    this.#uploads.flush()
     return this.#output.take()
   }
 
@@ -187,6 +188,7 @@ export class Http2Connection implements EngineConnection {
   }
 
   #take(): ReadonlyArray<Event> {
+    this.#uploads.flush()
     if (this.#events.length === 0) return noEvents
     const events = this.#events
     this.#events = []

@@ -26,6 +26,8 @@ export class Stream {
   held: Uint8Array | undefined = undefined
   /** Whether less was taken than was given, so that its owner waits for a window. */
   isShort = false
+  /** Bytes of the connection's window that are kept for its owner, who was told. */
+  kept = 0
   readonly outflow: Outflow
 
   /** The response. */

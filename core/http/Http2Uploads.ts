@@ -1,8 +1,11 @@
 /**
  * Bodies of requests on their way out, as the peer's windows allow (RFC 9113, 5.2). It owns the connection's window, what is
  * held of bodies that were given as bytes, and the line of those that wait for the connection's window alone.
+ *
+ * That window is shared by turns. A held body sends what its turn allows; of an upload, whose bytes are its owner's, the turn
+ * is kept until he comes, so that whoever comes first takes nobody else's, and nobody is told who would find nothing.
  */
-import { firstWindow } from "./Http2Frames.ts"
+import { firstFrame, firstWindow } from "./Http2Frames.ts"
 import type { Output } from "./Http2Output.ts"
 import type { Quota } from "./Http2Quota.ts"
 import type { PeerSettings } from "./Http2Settings.ts"
@@ -19,8 +22,10 @@ export class Uploads {
   readonly #quota: Quota
   readonly #tell: (event: Event) => void
   readonly #outflow = new Outflow(firstWindow)
-  /** In the order of their turns, each of one frame. One that waits for its own window is not among them. */
+  /** In the order of their turns. One that waits for its own window is not among them. */
   readonly #line = new Set<Stream>()
+  /** Bytes of the connection's window that are kept for uploads that were told. */
+  #kept = 0
 
   constructor(output: Output, streams: Streams, peer: PeerSettings, quota: Quota, tell: (event: Event) => void) {
     this.#output = output
@@ -32,8 +37,7 @@ export class Uploads {
 
   /** Sends what it may of bytes that are to be held until all of them are out. */
   sendWhole(stream: Stream, bytes: Uint8Array): void {
-    // Who came before goes first.
-    const sent = this.#line.size > 0 ? 0 : this.#send(stream, bytes, bytes.length, true)
+    const sent = this.#send(stream, bytes, this.#shareOf(stream), true)
     if (sent === bytes.length) stream.isSent = true
     else {
       stream.held = bytes.subarray(sent)
@@ -43,7 +47,7 @@ export class Uploads {
 
   /** Sends what it may of bytes of an upload, and says how many; `isLast` if the body ends with them. */
   sendPart(stream: Stream, bytes: Uint8Array, isLast: boolean): number {
-    const sent = this.#send(stream, bytes, bytes.length, isLast)
+    const sent = this.#send(stream, bytes, this.#shareOf(stream), isLast)
     stream.isShort = sent < bytes.length
     if (stream.isShort) this.#wait(stream)
     else {
@@ -56,7 +60,6 @@ export class Uploads {
   /** A tunnel is open: whoever was told to wait for it may write. */
   open(stream: Stream): void {
     this.#wait(stream)
-    this.#flush()
   }
 
   end(stream: Stream): void {
@@ -68,24 +71,36 @@ export class Uploads {
   /** It sends nothing more. */
   drop(stream: Stream): void {
     stream.held = undefined
+    stream.isShort = false
+    this.#shareOf(stream)
     this.#line.delete(stream)
   }
 
   /** The connection's window is larger; whether it still is one. */
   raise(bytes: number): boolean {
-    const isRight = this.#outflow.raise(bytes)
-    if (isRight) this.#flush()
-    return isRight
+    return this.#outflow.raise(bytes)
   }
 
   /** As `raise`, of a stream's own window, which may also have become smaller. */
   raiseOwn(stream: Stream, bytes: number): boolean {
     const isRight = stream.outflow.raise(bytes)
-    if (isRight && (stream.isShort || stream.held !== undefined)) {
-      this.#wait(stream)
-      this.#flush()
-    }
+    if (isRight && (stream.isShort || stream.held !== undefined)) this.#wait(stream)
     return isRight
+  }
+
+  /**
+   * Gives all that is nobody's to those that wait, in turns of whole frames, so that all of it is used though the peer opens
+   * its window no further. Behind its turn each is at the end of the line, and stays there until the next round.
+   */
+  flush(): void {
+    while (this.#line.size > 0 && this.#free > 0) {
+      let count = this.#line.size
+      const turn = Math.max(1, Math.floor(this.#free / (count * firstFrame))) * firstFrame
+      for (const stream of this.#line) {
+        if (count-- === 0 || this.#free <= 0) break
+        this.#give(stream, Math.min(turn, this.#free))
+      }
+    }
   }
 
   /** So many bytes of `bytes` at most. */
@@ -109,20 +124,34 @@ export class Uploads {
     else this.#line.delete(stream)
   }
 
-  #flush(): void {
-    for (const stream of this.#line) {
-      if (this.#outflow.left <= 0) return
-      // Behind its turn it is at the end of the line, where this loop finds it again.
-      this.#line.delete(stream)
-      if (stream.isShort) {
-        stream.isShort = false
-        this.#tell({ _tag: "Writable", exchange: stream.id })
-      } else if (stream.held !== undefined) this.#sendHeld(stream, stream.held)
-    }
+  /** What of the connection's window is nobody's. */
+  get #free(): number {
+    return this.#outflow.left - this.#kept
   }
 
-  #sendHeld(stream: Stream, held: Uint8Array): void {
-    const sent = this.#send(stream, held, this.#peer.maxFrame, true)
+  /** What is kept for one that has come, and what is nobody's where nobody waits: who came before goes first. */
+  #shareOf(stream: Stream): number {
+    const others = this.#line.size - (this.#line.has(stream) ? 1 : 0)
+    const share = stream.kept + (others > 0 ? 0 : this.#free)
+    this.#kept -= stream.kept
+    stream.kept = 0
+    return share
+  }
+
+  /** A turn of at most so many bytes. */
+  #give(stream: Stream, most: number): void {
+    this.#line.delete(stream)
+    if (stream.held !== undefined) return this.#sendHeld(stream, stream.held, most)
+    const more = Math.min(most, stream.outflow.left - stream.kept)
+    stream.kept += more
+    this.#kept += more
+    if (stream.isShort) this.#tell({ _tag: "Writable", exchange: stream.id })
+    stream.isShort = false
+    if (stream.outflow.left > stream.kept) this.#line.add(stream)
+  }
+
+  #sendHeld(stream: Stream, held: Uint8Array, most: number): void {
+    const sent = this.#send(stream, held, most, true)
     if (sent === held.length) {
       stream.held = undefined
       stream.isSent = true

@@ -100,7 +100,10 @@ export interface SendEnded {
   readonly how: "whole" | "stopped"
 }
 
-/** The peer's window is open again for an upload of which less was taken than was given. */
+/**
+ * The peer's window is open again for an upload of which less was taken than was given. Its share of the connection's window
+ * is kept for it until it goes on, ends or is cancelled.
+ */
 export interface Writable {
   readonly _tag: "Writable"
   readonly exchange: Exchange
@@ -182,7 +185,10 @@ export interface EngineConnection {
    * left the transport is to be closed. HTTP/2 tells the peer so, by GOAWAY.
    */
   readonly leave: () => void
-  /** Bytes came from the peer, all of which are looked at before it returns. */
+  /**
+   * Bytes came from the peer, all of which are looked at before it returns. With none it only tells what own calls have
+   * brought about: in HTTP/2, an upload that ends or is cancelled may leave its share of the window to others.
+   */
   readonly receive: (bytes: Uint8Array) => ReadonlyArray<Event>
   /** The peer has closed its side (`ended`), or the transport is gone in any other way (`reset`). */
   readonly closed: (how: "ended" | "reset") => ReadonlyArray<Event>

@@ -39,7 +39,8 @@ describe("toward the peer", () => {
     }
     assert.deepStrictEqual(says(connection, windowUpdate(3, 100)), [])
     assert.deepStrictEqual(says(connection, windowUpdate(0, 10)), ["3: writable"])
-    assert.deepStrictEqual([upload(connection, 1, 4), upload(connection, 3, 100)], [4, 6])
+    // What was opened for the one that waited is not for who comes before it.
+    assert.deepStrictEqual([upload(connection, 1, 4), upload(connection, 3, 100)], [0, 10])
   })
 
   it("in frames as large as the peer takes them", () => {
@@ -73,6 +74,67 @@ describe("toward the peer", () => {
       "7: sent whole",
       "3: sent whole",
     ])
+  })
+
+  /** Uploads that wait, and a peer whose connection window is what all of them wait for. */
+  const waiting = (count: number): EngineConnection => {
+    const connection = open({}, settings([4, 2_147_483_647]))
+    for (let i = 0; i < count; i++) {
+      send(connection, post({ bytes: undefined }))
+      upload(connection, 2 * i + 1, 100_000)
+    }
+    connection.takeOutput()
+    return connection
+  }
+
+  it("only as many are told as there is credit for, in turn", () => {
+    const connection = waiting(100)
+    for (let i = 0; i < 200; i++) {
+      const exchange = 2 * (i % 100) + 1
+      assert.deepStrictEqual(says(connection, windowUpdate(0, 1)), [`${exchange}: writable`])
+      assert.strictEqual(upload(connection, exchange, 100_000), 1)
+    }
+    assert.strictEqual(says(connection, windowUpdate(0, 4 * 16_384)).length, 4)
+  })
+
+  it("uploads and held bodies have like parts of a window, all of which is used", () => {
+    const connection = waiting(3)
+    send(connection, post(new Uint8Array(20_000_000)))
+    const parts = [0, 0, 0]
+    let used = 0
+    for (let i = 0; i < 100; i++) {
+      const events = connection.receive(windowUpdate(0, 65_535))
+      assert.isAtMost(events.length, 3)
+      for (const event of events) {
+        if (event._tag === "Writable") {
+          const at = (event.exchange - 1) / 2
+          parts[at] = parts[at]! + upload(connection, event.exchange, 1_000_000)
+        }
+      }
+      for (const line of lines(connection)) used += Number(line.split(" ")[2])
+      assert.strictEqual(used, (i + 1) * 65_535)
+    }
+    const fair = used / 4
+    for (const part of [...parts, used - parts[0]! - parts[1]! - parts[2]!]) {
+      assert.isBelow(Math.abs(part - fair), 2 * 16_384)
+    }
+  })
+
+  it("what was kept for one that ends or is cancelled goes to those that wait", () => {
+    const connection = waiting(3)
+    assert.deepStrictEqual(says(connection, windowUpdate(0, 20_000)), ["1: writable", "3: writable"])
+    connection.cancel(1)
+    Result.getOrThrow(connection.finish(3))
+    assert.deepStrictEqual(Lab2.told(connection.receive(new Uint8Array(0))), ["5: writable"])
+    assert.strictEqual(upload(connection, 5, 100_000), 20_000)
+  })
+
+  it("and nobody whose sending side has ended is told", () => {
+    const connection = open({}, settings([4, 10]))
+    send(connection, post({ bytes: undefined }))
+    upload(connection, 1, 20)
+    Result.getOrThrow(connection.finish(1))
+    assert.deepStrictEqual(says(connection, windowUpdate(1, 100), settings([4, 1_000])), [])
   })
 
   it("a window that settings make negative lets nothing out until it is above zero", () => {
