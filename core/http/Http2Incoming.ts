@@ -166,13 +166,13 @@ export class Incoming implements FrameSink {
   sizeData(id: number, body: number, other: number, isLast: boolean): Rule | undefined {
     const { output, quota, streams } = this.#shared
     const stream = streams.get(id)
-    // Padding is consumed as it comes.
+    // Padding is consumed as it comes. Though there is none, what was consumed before may be due now.
     this.#release(other)
     if (stream === undefined) return undefined
     if (body === 0 && !isLast && quota.isOver()) return "flood"
     const rule = this.#responses.sizeData(stream, body)
     if (rule !== undefined) this.#fault(stream, rule)
-    else if (other > 0 && !isLast) {
+    else if (!isLast) {
       const told = stream.inflow.release(other)
       if (told > 0) output.windowUpdate(id, told)
     }

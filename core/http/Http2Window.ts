@@ -19,10 +19,13 @@ export class Inflow {
     return this.#left >= 0
   }
 
-  /** Bytes were consumed: how many to tell the peer of now, once they are half of the window. */
+  /**
+   * Bytes were consumed: how many to tell the peer of now, once they are half of the window, or as many as are left of it,
+   * so that what nobody reads holds back no more than itself.
+   */
   release(bytes: number): number {
     this.#due += bytes
-    if (2 * this.#due < this.#size) return 0
+    if (this.#due === 0 || 2 * this.#due < this.#size && this.#due < this.#left) return 0
     const told = this.#due
     this.#left += told
     this.#due = 0

@@ -203,14 +203,16 @@ describe("toward the peer", () => {
 describe("toward this side", () => {
   const small = { maxStreamWindowBytes: 65_535, maxConnectionWindowBytes: 100_000 }
 
-  it("a stream's window opens by what was consumed of it, once that is half of it", () => {
+  it("a stream's window opens by what was consumed of it, once that is half of it or as much as is left", () => {
     const connection = Lab2.asked(small)
     connection.receive(Lab2.join(response(1, 200), bulk(1, 60_000)))
     assert.deepStrictEqual(written(connection), [])
-    connection.consumed(1, 32_767)
+    connection.consumed(1, 5_534)
     assert.deepStrictEqual(written(connection), [])
     connection.consumed(1, 1)
-    assert.deepStrictEqual(written(connection), ["window 1 32768"])
+    assert.deepStrictEqual(written(connection), ["window 1 5535"])
+    connection.consumed(1, 32_767)
+    assert.deepStrictEqual(written(connection), ["window 1 32767"])
     connection.consumed(1, 1e9)
     assert.deepStrictEqual(written(connection), ["window 0 60000"])
     connection.consumed(1, 5)
@@ -257,7 +259,27 @@ describe("toward this side", () => {
     assert.strictEqual(connection.cancel(3), "drained")
     connection.receive(bulk(5, 20_000))
     connection.consumed(5, 20_000)
-    assert.deepStrictEqual(written(connection), ["window 0 60000"])
+    assert.deepStrictEqual(written(connection), ["window 0 40000"])
+  })
+
+  it("what was consumed before opens it for a message that its reader takes as a whole", () => {
+    const connection = Lab2.asked(small)
+    connection.receive(Lab2.join(response(1, 200), bulk(1, 30_000)))
+    connection.consumed(1, 30_000)
+    assert.deepStrictEqual(written(connection), [])
+    connection.receive(bulk(1, 35_535))
+    assert.deepStrictEqual(written(connection), ["window 1 30000"])
+  })
+
+  it("a reader that goes on has what those that stand still have left of the connection's window", () => {
+    const connection = Lab2.asked(small, [get, get])
+    connection.receive(Lab2.join(response(1, 200), bulk(1, 65_000), response(3, 200)))
+    for (let i = 0; i < 20; i++) {
+      connection.receive(bulk(3, 30_000))
+      connection.consumed(3, 30_000)
+      assert.include(written(connection), "window 0 30000")
+    }
+    assert.isFalse(connection.isRetired)
   })
 
   it("a cancelled exchange gives back what nobody will read, in the middle of a frame, too", () => {
