@@ -58,6 +58,7 @@ export class Http1Connection implements EngineConnection {
     this.#course = course
     this.#reader.begin(exchange, course)
     this.#write(course.output)
+    course.output = noOutput
     return { _tag: "Accepted", exchange }
   }
 
@@ -174,6 +175,7 @@ export class Http1Connection implements EngineConnection {
 
   #retire(why: Retired["why"], error?: ProtocolFault | MessageCut): Retired {
     this.#isOver = true
+    this.#output = noOutput
     this.#reader.abandon()
     return { _tag: "Retired", why, error }
   }

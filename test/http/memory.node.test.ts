@@ -90,3 +90,33 @@ describe("of HTTP/2: twice a frame and a block, and six times the table", () => 
     assert.isAbove(bytes, 16 * 9_000)
   })
 })
+
+describe("of its own side HTTP/1.1 keeps nothing that was taken or that nobody may take any more", () => {
+  const ended = "HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n"
+  const ends: Readonly<Record<string, (connection: EngineConnection) => void>> = {
+    "while the response goes on": (connection) => {
+      connection.takeOutput()
+      connection.receive(Lab.bytes("HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n"))
+    },
+    "between two exchanges": (connection) => {
+      connection.takeOutput()
+      connection.receive(Lab.bytes(ended))
+    },
+    "behind the end of the connection": (connection) => void connection.closed("reset"),
+    "behind a cancelled exchange": (connection) => void connection.cancel(1),
+  }
+  for (const [title, end] of Object.entries(ends)) {
+    it(`a body, ${title}`, async () => {
+      const connection = Lab.open({ latin1 })
+      const kept = ((): WeakRef<Uint8Array> => {
+        const body = new Uint8Array(1_000_000)
+        connection.trySend({ ...Lab.get, method: "POST", body })
+        return new WeakRef(body)
+      })()
+      end(connection)
+      await used()
+      assert.isUndefined(kept.deref())
+      assert.isBoolean(connection.isRetired)
+    })
+  }
+})
