@@ -3,7 +3,8 @@
  * announced, and room for one text.
  *
  * A block is decoded to its end whatever it holds, since the next one builds on its entries. That takes time in its bytes
- * alone: a field that repeats an entry is the entry itself, however long that is.
+ * alone: a field that repeats an entry is the entry itself, and one that repeats its name has that name's verdict, however long
+ * either is.
  */
 import * as Huffman from "./HpackHuffman.ts"
 import { type Entry, entryOf, HpackTable } from "./HpackTable.ts"
@@ -83,11 +84,12 @@ export class HpackDecoder {
     const isKept = first >= 0x40
     const index = this.#integer(isKept ? 0x3f : 0x0f)
     if (index < 0) return undefined
-    const name = index === 0 ? this.#text() : this.#entry(index)?.field[0]
+    const named = index === 0 ? undefined : this.#entry(index)
+    const name = index === 0 ? this.#text() : named?.field[0]
     if (name === undefined) return undefined
     const value = this.#text()
     if (value === undefined) return undefined
-    const entry = entryOf(name, value)
+    const entry = entryOf(name, value, named)
     if (isKept) this.#table.insert(entry)
     return entry
   }

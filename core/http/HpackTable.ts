@@ -15,6 +15,8 @@ export interface Entry {
   /** By RFC 7541, 4.1: the bytes of both, and 32. */
   readonly size: number
   readonly rule: Rule | undefined
+  /** Whether its name may be one, which a field that only takes the name need not look at again. */
+  readonly isNamed: boolean
   readonly role: Role
   /** Of a status and of a length. */
   readonly number: number
@@ -36,8 +38,8 @@ const isPseudo = (name: string): boolean => name.charCodeAt(0) === 0x3a
 const lowerName = /^:?[!#$%&'*+\-.^_`|~0-9a-z]+$/
 
 /** RFC 9113, 8.2.1; the stricter values of RFC 9110, 5.5; and a status and a length that are one. */
-const ruleOf = (name: string, value: string): Rule | undefined => {
-  if (!lowerName.test(name)) return "field-name"
+const ruleOf = (name: string, isNamed: boolean, value: string): Rule | undefined => {
+  if (!isNamed) return "field-name"
   if (text.outside.test(value)) return "control"
   if (isBlank(value, 0) || isBlank(value, value.length - 1)) return "blank"
   if (name === ":status") return /^[1-9]\d\d$/.test(value) ? undefined : "status"
@@ -50,12 +52,15 @@ const isLength = (value: string): boolean =>
 
 const isBlank = (value: string, at: number): boolean => value.charCodeAt(at) === 0x20 || value.charCodeAt(at) === 0x09
 
-export const entryOf = (name: string, value: string): Entry => {
-  const role = roles.get(name) ?? (isPseudo(name) ? "pseudo" : "plain")
+/** `named`: an entry of that name, if there is one. */
+export const entryOf = (name: string, value: string, named?: Entry): Entry => {
+  const role = named?.role ?? roles.get(name) ?? (isPseudo(name) ? "pseudo" : "plain")
+  const isNamed = named?.isNamed ?? lowerName.test(name)
   return {
     field: [name, value],
     size: name.length + value.length + 32,
-    rule: ruleOf(name, value),
+    rule: ruleOf(name, isNamed, value),
+    isNamed,
     role,
     number: role === "status" || role === "length" ? Number(value) : 0,
   }

@@ -1,5 +1,5 @@
 /** HPACK: the byte strings of RFC 7541, appendix C; what breaks a rule; and that what was encoded is what is decoded. */
-import { assert, describe, it } from "vitest"
+import { assert, describe, it, vi } from "vitest"
 import * as fc from "fast-check"
 import { HpackDecoder } from "../../core/http/HpackDecoder.ts"
 import { HpackEncoder } from "../../core/http/HpackEncoder.ts"
@@ -197,6 +197,22 @@ describe("the table of the decoder", () => {
     read(from, hex("3f 09")) // a table of 40
     read(from, kept("name", "1"))
     assert.deepStrictEqual(read(from, hex("7e 01 32 be")), ["name: 2", "name: 2"])
+  })
+
+  it("judges a name once, however many fields take it from one entry", () => {
+    const from = decoder()
+    read(from, Uint8Array.from([0x40, 127, 0xc1, 30, ...new Uint8Array(4_032).fill(97), 0]))
+    let judged = 0
+    const { test } = RegExp.prototype
+    vi.spyOn(RegExp.prototype, "test").mockImplementation(function (this: RegExp, text) {
+      judged += text.length
+      return test.call(this, text)
+    })
+    const fields = read(from, hex("0f 2f 01 76".repeat(1_000)))
+    vi.restoreAllMocks()
+    assert.deepStrictEqual([fields.length, fields[999]?.length], [1_000, 4_035])
+    assert.isAtMost(judged, 4_000)
+    assert.isAtLeast(judged, 1_000)
   })
 
   it("never takes more than was announced, however much is put in", () => {
