@@ -160,7 +160,10 @@ export interface EngineConnection {
   readonly retainedBytes: number
   /** Begins an exchange, if there is room and the request keeps the rules. */
   readonly trySend: (request: HttpRequest) => Sent
-  /** Takes bytes of an upload, as many as the peer's window allows (HTTP/1.1: all), and says how many. */
+  /**
+   * Takes bytes of an upload, as many as the peer's window allows (HTTP/1.1: all), and says how many. They are not copied
+   * where that would cost more than it saves, so they must not change until they are written.
+   */
   readonly upload: (exchange: Exchange, bytes: Uint8Array) => Result.Result<number, ExchangeOver | InvalidRequest>
   /** Ends an upload of unknown length, with trailers if there are any. One of an announced length ends with its last byte. */
   readonly finish: (exchange: Exchange, trailers?: Fields) => Result.Result<void, ExchangeOver | InvalidRequest>
@@ -192,6 +195,9 @@ export interface EngineConnection {
   readonly receive: (bytes: Uint8Array) => ReadonlyArray<Event>
   /** The peer has closed its side (`ended`), or the transport is gone in any other way (`reset`). */
   readonly closed: (how: "ended" | "reset") => ReadonlyArray<Event>
-  /** What is to be written, in this order, after any step; handed out once. */
+  /**
+   * What is to be written, in this order, after any step; handed out once. Pieces share their memory with others, also with
+   * those of other connections, and bodies are the caller's own bytes: whoever wants to transfer one transfers a copy.
+   */
   readonly takeOutput: () => ReadonlyArray<Uint8Array>
 }

@@ -14,6 +14,11 @@ export class Slab {
 
   /** Begins a piece. One that was not ended is forgotten. */
   begin(): void {
+    // Whoever had a piece may have transferred it, and the allocation went with it.
+    if (this.#from > this.#bytes.length) {
+      this.#bytes = new Uint8Array(0)
+      this.#from = 0
+    }
     this.#at = this.#from
   }
 

@@ -2,6 +2,8 @@
 import { assert, describe, it } from "vitest"
 import * as Result from "effect/Result"
 import type { EngineConnection } from "../../core/http/HttpEngine.ts"
+import * as Http1 from "../../core/http/Http1.ts"
+import * as Http2 from "../../core/http/Http2.ts"
 import type { Fields, HttpRequest } from "../../core/http/HttpMessage.ts"
 import * as Lab from "../support/http/Lab.ts"
 import * as Lab2 from "../support/http/Lab2.ts"
@@ -39,9 +41,12 @@ const fits: Readonly<Record<string, (value: unknown) => boolean>> = {
   protocol: (value) => value === undefined,
 }
 
-const protocols: Readonly<Record<string, () => EngineConnection>> = { "HTTP/1.1": Lab.open, "HTTP/2": Lab2.open }
+const protocols: Readonly<Record<string, readonly [() => EngineConnection, typeof Http1.make | typeof Http2.make]>> = {
+  "HTTP/1.1": [Lab.open, Http1.make],
+  "HTTP/2": [Lab2.open, Http2.make],
+}
 
-for (const [protocol, open] of Object.entries(protocols)) {
+for (const [protocol, [open, make]] of Object.entries(protocols)) {
   describe(protocol, () => {
     for (const part of ["method", "scheme", "authority", "path", "fields", "body", "protocol"]) {
       it(`refuses what is no ${part}`, () => {
@@ -57,6 +62,20 @@ for (const [protocol, open] of Object.entries(protocols)) {
         }
       })
     }
+
+    it("goes on though what it handed out was transferred", () => {
+      const engine = Result.getOrThrow(make())
+      const [connection, other] = [engine.open(), engine.open()]
+      assert.strictEqual(
+        connection.trySend({ ...Lab.get, method: "POST", body: { bytes: undefined } })._tag,
+        "Accepted",
+      )
+      for (const { buffer } of connection.takeOutput()) structuredClone(buffer, { transfer: [buffer as ArrayBuffer] })
+      assert.isTrue(Result.isSuccess(connection.upload(1, Lab.bytes("more"))))
+      assert.include(Lab.text(...connection.takeOutput()), "more")
+      assert.strictEqual(other.trySend(Lab.get)._tag, "Accepted")
+      assert.isAbove(Lab.text(...other.takeOutput()).length, 30)
+    })
 
     it("refuses an upload that is no bytes, and trailers that are no list", () => {
       for (const value of odd) {
