@@ -19,7 +19,7 @@ export class Block implements FieldSink {
   /** The first rule that is broken. */
   rule: Rule | undefined = undefined
   status = 0
-  /** Of the lengths, the first, and how many there are. */
+  /** Of the lengths, the first, and how many there are; one that is none counts as two that differ. */
   length = 0
   lengths = 0
 
@@ -44,18 +44,19 @@ export class Block implements FieldSink {
     this.#bytes += entry.size
     const isHead = this.#kind === "head"
     if (this.#bytes > (isHead ? maxHeadBytes : maxTrailerBytes)) this.rule = isHead ? "head-bytes" : "trailers-bytes"
-    else this.rule = entry.rule ?? this.#judge(entry)
+    else this.rule = (entry.rule === "content-length" ? undefined : entry.rule) ?? this.#judge(entry)
     if (this.rule !== undefined || entry.role === "status") return
     if (this.fields.push(entry.field) > maxFields) this.rule = "fields"
   }
 
-  #judge({ field, number, role }: Entry): Rule | undefined {
+  #judge({ field, number, role, rule }: Entry): Rule | undefined {
     switch (role) {
       case "plain":
         return this.#kind === "trailers" && steers.test(field[0]) ? "trailer-field" : undefined
       case "length":
         if (this.#kind === "trailers") return "trailer-field"
-        if (this.lengths++ === 0) this.length = number
+        if (this.lengths === 0) this.length = number
+        this.lengths += rule === undefined ? 1 : 2
         return undefined
       case "status":
         if (this.#kind === "trailers" || this.status > 0 || this.fields.length > 0) return "pseudo-field"

@@ -147,11 +147,11 @@ export class Incoming implements FrameSink {
     this.#block.begin(stream === undefined ? "nothing" : stream.part === "body" ? "trailers" : "head")
     const wrong = this.#decoder.decode(bytes, from, to, this.#block)
     if (wrong !== undefined || stream === undefined) return wrong
-    const wasAhead = stream.part === "head"
+    const isAnswer = stream.isTunnel && stream.part === "head"
     const rule = this.#responses.block(stream, this.#block, isLast)
     if (rule !== undefined) this.#fault(stream, rule)
     else {
-      if (stream.isTunnel && wasAhead && stream.part !== "head") this.#answer(stream, this.#block.status < 300)
+      if (isAnswer && stream.part !== "head") this.#answer(stream)
       this.#settle(stream)
     }
     return undefined
@@ -269,9 +269,9 @@ export class Incoming implements FrameSink {
   }
 
   /** The final head of an answer to CONNECT has come: it opens the tunnel, or there is none, and nothing to send. */
-  #answer(stream: Stream, isOpen: boolean): void {
+  #answer(stream: Stream): void {
     const { tell, uploads } = this.#shared
-    if (isOpen) {
+    if (stream.isTunnel) {
       if (stream.isShort) uploads.open(stream)
     } else if (!stream.isSent) {
       uploads.end(stream)

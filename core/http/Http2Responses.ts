@@ -24,7 +24,9 @@ export class Responses {
     if (block.rule !== undefined) return block.rule
     if (stream.part === "body") return this.#trailers(stream, block, isLast)
     if (block.status === 0) return "pseudo-field"
-    if (block.lengths > 1) return "content-length"
+    // RFC 9110, 9.3.6: what a 2xx to CONNECT says of a body must be ignored.
+    const opens = stream.isTunnel && block.status >= 200 && block.status < 300
+    if (block.lengths > 1 && !opens) return "content-length"
     return block.status < 200 ? this.#informational(stream, block, isLast) : this.#head(stream, block, isLast)
   }
 
@@ -57,9 +59,8 @@ export class Responses {
   }
 
   #head(stream: Stream, { fields, length, lengths, status }: Block, isLast: boolean): Rule | undefined {
-    // RFC 9110, 9.3.6: what a 2xx to CONNECT says of a body must be ignored.
-    const opens = stream.isTunnel && status < 300
-    if (!opens) {
+    if (!stream.isTunnel || status >= 300) {
+      stream.isTunnel = false
       const announced = lengths > 0 ? length : undefined
       if (status === 204 && length > 0) return "framed-without-body"
       const isBare = stream.isHead || status === 204 || status === 304

@@ -18,7 +18,8 @@ export interface Asked {
 export class Stream {
   readonly id: Exchange
   readonly isHead: boolean
-  readonly isTunnel: boolean
+  /** As it was asked for, until an answer opens none. */
+  isTunnel: boolean
 
   /** The request: whether all of it is out, what is left of its announced length, and what is held for lack of a window. */
   isSent: boolean

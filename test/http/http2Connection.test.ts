@@ -232,6 +232,28 @@ describe("a tunnel", () => {
     assert.deepStrictEqual([written(connection), connection.room], [["data 1  end"], 1_024])
   })
 
+  it("whatever its 2xx says of a length: that is ignored, and nowhere else", () => {
+    for (const lengths of [["1"], ["5", "6"], ["abc"]]) {
+      const fields = lengths.map((length) => ["content-length", length] as const)
+      const connection = Lab2.asked({}, [connect, connect])
+      assert.deepStrictEqual(says(connection, response(1, 200, fields), data(1, "tunnel")), [
+        "1: 200 ?",
+        "1: data tunnel",
+      ])
+      if (lengths[0] === "1") continue
+      for (const status of [103, 407]) {
+        const other = Lab2.asked({}, [connect])
+        assert.match(says(other, response(1, status, fields)).join(), /^1: failed content-length/)
+      }
+    }
+  })
+
+  it("that was refused ends with trailers as any other response", () => {
+    const connection = Lab2.asked({}, [connect])
+    const sent = [response(1, 407), data(1, "no"), headers(1, [["x", "y"]], endStream)]
+    assert.deepStrictEqual(says(connection, ...sent), ["1: 407 ?", "1: sent stopped", "1: data no", "1: end x=y"])
+  })
+
   it("that its owner has ended sends nothing more when it is refused, and nobody is told what he did himself", () => {
     for (const flags of [0, endStream]) {
       const connection = Lab2.asked({}, [connect])
