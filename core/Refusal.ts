@@ -33,18 +33,15 @@ export const Refusal: abstract new () => Cause.YieldableError = Bare as never
 export class InvalidLimits extends Refusal {
   readonly _tag = "InvalidLimits"
   override readonly name = "InvalidLimits"
-  readonly system: string
-  readonly limit: string
-  readonly rule: string
-  readonly value: unknown
+  declare readonly system: string
+  declare readonly limit: string
+  declare readonly rule: string
+  declare readonly value: unknown
   constructor(
     facts: { readonly system: string; readonly limit: string; readonly rule: string; readonly value: unknown },
   ) {
     super()
-    this.system = facts.system
-    this.limit = facts.limit
-    this.rule = facts.rule
-    this.value = printable(facts.value)
+    Object.assign(this, facts, { value: printable(facts.value) })
   }
   override get message(): string {
     return `${this.system}: ${this.limit} must be ${this.rule}, got ${show(this.value)}`
@@ -55,14 +52,12 @@ export class InvalidLimits extends Refusal {
 export class InvalidRequest extends Refusal {
   readonly _tag = "InvalidRequest"
   override readonly name = "InvalidRequest"
-  readonly field: string
-  readonly rule: string
-  readonly value: unknown
+  declare readonly field: string
+  declare readonly rule: string
+  declare readonly value: unknown
   constructor(facts: { readonly field: string; readonly rule: string; readonly value: unknown }) {
     super()
-    this.field = facts.field
-    this.rule = facts.rule
-    this.value = printable(facts.value)
+    Object.assign(this, facts, { value: printable(facts.value) })
   }
   override get message(): string {
     return `${this.field} must be ${this.rule}, got ${show(this.value)}`

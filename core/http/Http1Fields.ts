@@ -71,11 +71,11 @@ const steered = (
     case "content-length":
       return value === `${length}` ? undefined : "the length of the body"
     case "transfer-encoding":
-      return "left out: the engine frames the body"
+      return "left out"
     case "expect":
       return hasBody && value.toLowerCase() === "100-continue" ? undefined : "100-continue with a body"
     case "te":
-      return value.toLowerCase() === "trailers" ? undefined : "trailers: no coding is read but chunked"
+      return value.toLowerCase() === "trailers" ? undefined : "trailers"
     default:
       return undefined
   }

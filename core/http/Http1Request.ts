@@ -40,7 +40,7 @@ export const encode = (request: HttpRequest, manner: Manner, exchange: Exchange)
   if (wrong !== undefined) return wrong
   const isConnect = method === "CONNECT"
   const whole = body instanceof Uint8Array ? body : undefined
-  const length = body === undefined ? 0 : body instanceof Uint8Array ? body.length : body.bytes
+  const length = body instanceof Uint8Array ? body.length : body ? body.bytes : 0
   let asking = write(request, manner, authority, length)
   if (asking instanceof InvalidRequest) return asking
   const { host = authority, offers, options } = asking

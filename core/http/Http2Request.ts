@@ -19,7 +19,7 @@ export const prepare = (request: HttpRequest, maxBytes: number): Result.Result<P
   if (wrong !== undefined) return Result.fail(wrong)
   const { body, method } = request
   const isTunnel = method === "CONNECT"
-  const length = body === undefined ? 0 : body instanceof Uint8Array ? body.length : body.bytes
+  const length = body instanceof Uint8Array ? body.length : body ? body.bytes : 0
   const head = pseudo(request)
   const wrongInFields = addFields(request, length, head)
   if (wrongInFields !== undefined) return Result.fail(wrongInFields)
@@ -48,7 +48,7 @@ export const prepareTrailers = (trailers: Fields, maxBytes: number): Result.Resu
     const wrong = wrongField(name, value)
     if (wrong !== undefined) return Result.fail(wrong)
     const own = name.toLowerCase()
-    if (steers.test(own)) return Result.fail(invalid(`trailer ${name}`, "left out: it steers the message"))
+    if (steers.test(own)) return Result.fail(invalid(`trailer ${name}`, "left out"))
     fields.push([own, value])
   }
   const bytes = sizeOf(fields)
@@ -116,19 +116,19 @@ const wrongOwn = (
     case "content-length":
       return method !== "CONNECT" && length !== undefined && value === String(length)
         ? undefined
-        : invalid("content-length", "what the body says, or left out")
+        : invalid("content-length", "the length of the body")
     case "connection":
     case "keep-alive":
     case "proxy-connection":
     case "transfer-encoding":
     case "upgrade":
-      return invalid(name, "left out: it steers a connection of HTTP/1.1")
+      return invalid(name, "left out")
     case "expect":
       return value.toLowerCase() === "100-continue" && body !== undefined
         ? undefined
         : invalid("expect", "100-continue, and with a body")
     case "te":
-      return value.toLowerCase() === "trailers" ? undefined : invalid("te", "trailers, since no other coding is read")
+      return value.toLowerCase() === "trailers" ? undefined : invalid("te", "trailers")
     default:
       return undefined
   }

@@ -24,7 +24,7 @@ export const wrongRequest = (request: HttpRequest): InvalidRequest | undefined =
   if (!isMethod(method)) return invalid("method", "a token in capitals")
   if (!isAuthority(authority, isConnect)) return invalid("authority", isConnect ? "host:port" : "host or host:port")
   if (isConnect ? path !== "" : path === "*" ? method !== "OPTIONS" : path[0] !== "/") {
-    return invalid("path", "from its slash on, or * with OPTIONS, or empty with CONNECT")
+    return invalid("path", "from / on, * with OPTIONS, empty with CONNECT")
   }
   if (target.outside.test(path)) return invalid("path", 'ASCII without blanks, ", #, < and >')
   if (body === undefined) return undefined
