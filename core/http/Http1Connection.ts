@@ -67,15 +67,16 @@ export class Http1Connection implements EngineConnection {
     if (course === undefined) return Result.fail(new ExchangeOver({ exchange }))
     if (!(bytes instanceof Uint8Array)) return Result.fail(invalid("upload", "a Uint8Array"))
     const { left } = course
-    if (left !== undefined && bytes.length > left) {
-      return Result.fail(invalid("upload", `at most ${left} bytes`, bytes.length))
-    }
-    if (left !== undefined) {
+    const { length } = bytes
+    if (left === undefined) {
+      if (length > 0) this.#write(encodeChunk(this.#manner.slab, bytes))
+    } else if (length > left) return Result.fail(invalid("upload", `at most ${left} bytes`, length))
+    else {
       this.#write([bytes])
-      course.left = left - bytes.length
-      if (course.left === 0) this.#sent(course)
-    } else if (bytes.length > 0) this.#write(encodeChunk(this.#manner.slab, bytes))
-    return Result.succeed(bytes.length)
+      course.left = left - length
+      if (length === left) this.#sent(course)
+    }
+    return Result.succeed(length)
   }
 
   finish(exchange: Exchange, trailers: Fields = noFields): Result.Result<void, ExchangeOver | InvalidRequest> {
@@ -93,7 +94,7 @@ export class Http1Connection implements EngineConnection {
 
   cancel(exchange: Exchange): "drained" | "cut" {
     if (this.#course?.exchange !== exchange) return "drained"
-    this.#retire("cut")
+    this.#retire([], "cut")
     return "cut"
   }
 
@@ -120,14 +121,18 @@ export class Http1Connection implements EngineConnection {
   closed(how: "ended" | "reset"): ReadonlyArray<Event> {
     const events: Array<Event> = []
     if (this.#isOver) return events
-    const cut = this.#reader.isIdle ? undefined : this.#reader.close(how)
+    const isWhole = this.#reader.isIdle
+    const cut = isWhole ? undefined : this.#reader.close(how)
     if (cut !== undefined) this.#fail(events, cut, "cut")
-    else if (!this.#reader.isIdle) {
+    else if (isWhole) {
+      // An upload whose response has ended is still an exchange, and this is not between two of them.
+      this.#retire(events, how === "ended" && this.#course === undefined ? "closed" : "cut")
+    } else {
       events.push({ _tag: "End", exchange: this.#last, trailers: noFields })
       this.#leave()
-      events.push(this.#retire("announced"))
-      // An upload whose response has ended is still an exchange, and this is not between two of them.
-    } else events.push(this.#retire(how === "ended" && this.#course === undefined ? "closed" : "cut"))
+      this.#reader.abandon()
+      this.#retire(events, "announced")
+    }
     return events
   }
 
@@ -163,20 +168,24 @@ export class Http1Connection implements EngineConnection {
     const course = this.#course
     this.#leave()
     // What follows an announced end is nobody's, and whether it came in the same piece must make no difference.
-    if (course !== undefined && (course.closes || !this.#reader.persists)) events.push(this.#retire("announced"))
-    else if (surplus) {
-      events.push(this.#retire("fault", fault("unasked-response", "idle", 0)))
-    }
+    if (course !== undefined && (course.closes || !this.#reader.persists)) this.#retire(events, "announced")
+    else if (surplus) this.#retire(events, "fault", fault("unasked-response", "idle", 0))
   }
 
   #fail(events: Array<Event>, error: ProtocolFault | MessageCut, why: "fault" | "cut"): void {
-    events.push({ _tag: "Failed", exchange: this.#last, error }, this.#retire(why, error))
+    events.push({ _tag: "Failed", exchange: this.#last, error })
+    this.#retire(events, why, error)
   }
 
-  #retire(why: Retired["why"], error?: ProtocolFault | MessageCut): Retired {
+  #retire(events: Array<Event>, why: Retired["why"], error?: ProtocolFault | MessageCut): void {
+    const course = this.#course
+    // A whole response stands, though nothing more of its request will come out.
+    if (this.#reader.isIdle && course?.isSent === false) {
+      events.push({ _tag: "SendEnded", exchange: this.#last, how: "stopped" })
+    }
     this.#isOver = true
     this.#output = noOutput
     this.#reader.abandon()
-    return { _tag: "Retired", why, error }
+    events.push({ _tag: "Retired", why, error })
   }
 }

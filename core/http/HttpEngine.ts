@@ -92,7 +92,8 @@ export interface End {
 
 /**
  * The request is out, without a call that took its last byte: a body that was given as bytes and had to wait for the peer's
- * window. Or, `stopped`, the peer wants no more of it, and said so behind a whole response, which stands.
+ * window. Or, `stopped`, the peer wants no more of it, and said so behind a whole response, which stands; in HTTP/1.1 by the
+ * end of the connection.
  */
 export interface SendEnded {
   readonly _tag: "SendEnded"

@@ -150,7 +150,10 @@ describe("a boundary", () => {
   it("with bytes behind it retires it also while the upload goes on", () => {
     const connection = Lab.asked({ ...get, method: "POST", body: { bytes: undefined } })
     connection.receive(ok("hi"))
-    assert.deepStrictEqual(Lab.told(connection.receive(ok("no"))), ["retired fault unasked-response idle 0"])
+    assert.deepStrictEqual(Lab.told(connection.receive(ok("no"))), [
+      "sent stopped",
+      "retired fault unasked-response idle 0",
+    ])
     const late = connection.upload(1, Lab.bytes("x"))
     assert.strictEqual(Result.isFailure(late) && late.failure._tag, "ExchangeOver")
     assert.strictEqual(connection.cancel(1), "cut")
@@ -255,14 +258,14 @@ describe("the end of a connection", () => {
   it("while an upload goes on whose response has ended is no clean end", () => {
     const connection = Lab.asked({ ...get, method: "POST", body: { bytes: 9 } })
     connection.receive(ok("early"))
-    assert.deepStrictEqual(Lab.told(connection.closed("ended")), ["retired cut"])
+    assert.deepStrictEqual(Lab.told(connection.closed("ended")), ["sent stopped", "retired cut"])
     assert.strictEqual(connection.cancel(1), "cut")
   })
 
   it("that ends a body leaves an unfinished upload cut", () => {
     const connection = Lab.asked({ ...get, method: "POST", body: { bytes: 9 } })
     connection.receive(Lab.bytes("HTTP/1.1 413 No\r\n\r\ntoo much"))
-    assert.deepStrictEqual(Lab.told(connection.closed("ended")), ["end", "retired announced"])
+    assert.deepStrictEqual(Lab.told(connection.closed("ended")), ["end", "sent stopped", "retired announced"])
     assert.strictEqual(connection.cancel(1), "cut")
     const whole = Lab.asked()
     whole.receive(Lab.bytes("HTTP/1.1 200 OK\r\n\r\n"))
@@ -275,7 +278,8 @@ it("an upload goes on behind an informational head, and stops at a response that
   const connection = Lab.asked({ ...get, method: "POST", body: { bytes: 4 }, fields: [["expect", "100-continue"]] })
   assert.deepStrictEqual(Lab.told(connection.receive(Lab.bytes("HTTP/1.1 100 Continue\r\n\r\n"))), ["100"])
   assert.strictEqual(Result.getOrThrow(connection.upload(1, Lab.bytes("ab"))), 2)
-  connection.receive(Lab.bytes("HTTP/1.1 413 No\r\nconnection: close\r\ncontent-length: 0\r\n\r\n"))
+  const refused = Lab.bytes("HTTP/1.1 413 No\r\nconnection: close\r\ncontent-length: 0\r\n\r\n")
+  assert.deepStrictEqual(Lab.told(connection.receive(refused)), ["413 0", "end", "sent stopped", "retired announced"])
   const late = connection.upload(1, Lab.bytes("cd"))
   assert.deepInclude(Result.isFailure(late) && late.failure, { _tag: "ExchangeOver", exchange: 1 })
   const end = connection.finish(1)
