@@ -24,7 +24,7 @@ export interface Asking {
  */
 export const writeFields = (
   slab: Slab,
-  { body, fields }: HttpRequest,
+  { fields }: HttpRequest,
   length: number | undefined,
 ): Asking | InvalidRequest => {
   const asking: Asking = { host: undefined, offers: [], options: [] }
@@ -36,14 +36,14 @@ export const writeFields = (
     // What is written is looked at in the same pass; only what fails there is looked at again, for the rule.
     const wrong = isOwn || !isWritten(slab, name, value) ? wrongField(name, value) : undefined
     if (wrong !== undefined) return wrong
-    const rule = steered(asking, lower, value, length, body !== undefined)
+    const rule = steered(asking, lower, value, length)
     if (rule !== undefined) return invalid(lower, rule)
     // RFC 9110, 7.8 and 10.1.4: these are for the next one on the way alone, which the connection has to say.
     if (lower === "upgrade" || lower === "te") needed.push(lower)
   }
   const fits = options.every((option) => isToken(option) && !kept.includes(option)) &&
     needed.every((option) => options.includes(option))
-  return fits ? asking : invalid("connection", `tokens, upgrade and te where there is such a field, and not ${kept}`)
+  return fits ? asking : invalid("connection", `tokens, with upgrade and te if sent, and not ${kept}`)
 }
 
 /** Writes a field; false where it breaks a rule of {@link wrongField}. */
@@ -57,7 +57,6 @@ const steered = (
   name: string,
   value: string,
   length: number | undefined,
-  hasBody: boolean,
 ): string | undefined => {
   switch (name) {
     case "host":
@@ -73,7 +72,7 @@ const steered = (
     case "transfer-encoding":
       return "left out"
     case "expect":
-      return hasBody && value.toLowerCase() === "100-continue" ? undefined : "100-continue with a body"
+      return length !== 0 && value.toLowerCase() === "100-continue" ? undefined : "100-continue with a body"
     case "te":
       return value.toLowerCase() === "trailers" ? undefined : "trailers"
     default:

@@ -103,7 +103,7 @@ const addFields = (
 const wrongOwn = (
   name: string,
   value: string,
-  { authority, body, method, protocol }: HttpRequest,
+  { authority, method, protocol }: HttpRequest,
   length: number | undefined,
 ): InvalidRequest | undefined => {
   switch (name) {
@@ -124,7 +124,7 @@ const wrongOwn = (
     case "upgrade":
       return invalid(name, "left out")
     case "expect":
-      return value.toLowerCase() === "100-continue" && body !== undefined
+      return value.toLowerCase() === "100-continue" && length !== 0
         ? undefined
         : invalid("expect", "100-continue, and with a body")
     case "te":

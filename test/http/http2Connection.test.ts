@@ -101,6 +101,11 @@ describe("a request is", () => {
     ["another length", { fields: [["content-length", "1"]] }, "content-length"],
     ["two hosts", { fields: [["host", "a"], ["host", "a"]] }, "host"],
     ["an expectation without a body", { fields: [["expect", "100-continue"]] }, "expect"],
+    ["an expectation of a body of nothing", {
+      ...post,
+      body: new Uint8Array(0),
+      fields: [["expect", "100-continue"]],
+    }, "expect"],
     ["an expectation that is unknown", { ...post, fields: [["expect", "x"]] }, "expect"],
     ["other codings", { fields: [["te", "gzip"]] }, "te"],
     ["a text as a body", { method: "POST", body: "text" as unknown as Uint8Array }, "body"],

@@ -221,6 +221,11 @@ const rows: ReadonlyArray<readonly [title: string, request: object, field: strin
   ["a connection that takes out the host", { fields: [["connection", "HOST"]] }, "connection"],
   ["an upgrade that is not named", { fields: [["upgrade", "websocket"]] }, "connection"],
   ["an expectation without a body", { fields: [["expect", "100-continue"]] }, "expect"],
+  ["an expectation of a body of nothing", {
+    method: "POST",
+    body: { bytes: 0 },
+    fields: [["expect", "100-continue"]],
+  }, "expect"],
   ["an expectation that is unknown", { body: { bytes: 1 }, fields: [["expect", "x"]] }, "expect"],
   ["a coding that is asked for", { fields: [["te", "gzip"], ["connection", "te"]] }, "te"],
   ["trailers that are not named", { fields: [["te", "trailers"]] }, "connection"],
