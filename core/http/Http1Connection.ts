@@ -5,16 +5,16 @@
 import * as Result from "effect/Result"
 import { InvalidRequest } from "../Refusal.ts"
 import { type Course, encode, encodeChunk, encodeEnd, type Manner } from "./Http1Request.ts"
-import type { ResponseReader } from "./Http1Response.ts"
+import { noFields, type ResponseReader } from "./Http1Response.ts"
 import type { EngineConnection, Event, Exchange, Retired, Sent } from "./HttpEngine.ts"
 import { ExchangeOver, fault, type MessageCut, type ProtocolFault } from "./HttpFault.ts"
 import type { Fields, HttpRequest } from "./HttpMessage.ts"
 import { invalid } from "./HttpRules.ts"
 
-const noEvents: ReadonlyArray<Event> = Object.freeze([])
-const noFields: Fields = Object.freeze([])
 /** Shared by all connections, so that nobody may add to it. */
 const noOutput = Object.freeze([]) as ReadonlyArray<Uint8Array> as Array<Uint8Array>
+
+const unasked = (): ProtocolFault => fault("unasked-response", "idle", 0)
 
 export class Http1Connection implements EngineConnection {
   readonly #reader: ResponseReader
@@ -54,11 +54,12 @@ export class Http1Connection implements EngineConnection {
     const exchange = this.#last + 1
     const course = encode(request, this.#manner, exchange)
     if (course instanceof InvalidRequest) return { _tag: "Malformed", error: course }
+    // RFC 9112, 6.1: no chunks toward a peer of HTTP/1.0.
+    if (this.#reader.isOld && course.left === undefined) return { _tag: "Unsent", request, why: "unsupported" }
     this.#last = exchange
     this.#course = course
     this.#reader.begin(exchange, course)
     this.#write(course.output)
-    course.output = noOutput
     return { _tag: "Accepted", exchange }
   }
 
@@ -109,9 +110,11 @@ export class Http1Connection implements EngineConnection {
 
   receive(bytes: Uint8Array): ReadonlyArray<Event> {
     const isSwitched = this.#reader.isSwitched
-    if (bytes.length === 0 || (this.#isOver && !isSwitched)) return noEvents
+    if (bytes.length === 0 || (this.#isOver && !isSwitched)) return []
     const events: Array<Event> = []
-    const read = this.#reader.isIdle ? 0 : this.#reader.read(bytes, 0, events)
+    // Nobody has asked what is not written yet.
+    const isAsked = this.#course === undefined || this.#course.output === noOutput
+    const read = !isAsked ? unasked() : this.#reader.isIdle ? 0 : this.#reader.read(bytes, 0, events)
     if (typeof read !== "number") this.#fail(events, read, "fault")
     else if (this.#reader.isIdle) this.#settle(events, read < bytes.length)
     else if (this.#reader.isSwitched) this.#isOver = true
@@ -139,6 +142,8 @@ export class Http1Connection implements EngineConnection {
   takeOutput(): ReadonlyArray<Uint8Array> {
     const output = this.#output
     this.#output = noOutput
+    // It lives longer than what is its owner's now.
+    if (this.#course !== undefined) this.#course.output = noOutput
     return output
   }
 
@@ -169,7 +174,7 @@ export class Http1Connection implements EngineConnection {
     this.#leave()
     // What follows an announced end is nobody's, and whether it came in the same piece must make no difference.
     if (course !== undefined && (course.closes || !this.#reader.persists)) this.#retire(events, "announced")
-    else if (surplus) this.#retire(events, "fault", fault("unasked-response", "idle", 0))
+    else if (surplus) this.#retire(events, "fault", unasked())
   }
 
   #fail(events: Array<Event>, error: ProtocolFault | MessageCut, why: "fault" | "cut"): void {
@@ -178,13 +183,12 @@ export class Http1Connection implements EngineConnection {
   }
 
   #retire(events: Array<Event>, why: Retired["why"], error?: ProtocolFault | MessageCut): void {
-    const course = this.#course
     // A whole response stands, though nothing more of its request will come out.
-    if (this.#reader.isIdle && course?.isSent === false) {
+    if (this.#reader.isIdle && !this.isSendEnded(this.#last)) {
       events.push({ _tag: "SendEnded", exchange: this.#last, how: "stopped" })
     }
     this.#isOver = true
-    this.#output = noOutput
+    this.takeOutput()
     this.#reader.abandon()
     events.push({ _tag: "Retired", why, error })
   }

@@ -18,7 +18,7 @@ export interface Course extends Asked {
   /** Bytes of the body that are still to come; undefined: in chunks, as many as will come. */
   left: number | undefined
   isSent: boolean
-  /** The head, and the body where it was all there; the connection's, which takes it, since a course lives longer. */
+  /** The head, and the body where it was all there; empty once that is taken. */
   output: Array<Uint8Array>
 }
 

@@ -14,7 +14,7 @@ import type { Latin1 } from "./Latin1.ts"
 
 export type ResponseLimits = HeadLimits & ChunkLimits & Complete<HttpLimits>
 
-const noFields: Fields = Object.freeze([])
+export const noFields: Fields = Object.freeze([])
 const noEvents: Array<Event> = []
 
 export class ResponseReader implements BodySink {
@@ -27,8 +27,10 @@ export class ResponseReader implements BodySink {
   #informational = 0
   #length = 0
   #received = 0
-  /** Whether the peer keeps the connection, once the response has ended. */
+  /** Whether the peer keeps the connection, once the response has ended: none of its heads may say otherwise. */
   persists = false
+  /** Whether the last head was of HTTP/1.0. */
+  isOld = false
   #events = noEvents
 
   constructor(limits: ResponseLimits, latin1: Latin1) {
@@ -42,6 +44,7 @@ export class ResponseReader implements BodySink {
     this.#exchange = exchange
     this.#asked = asked
     this.#informational = 0
+    this.persists = true
     this.#head.begin("head", this.#limits.maxHeadBytes)
     this.#state = "head"
   }
@@ -119,8 +122,10 @@ export class ResponseReader implements BodySink {
     const framing = framingOf(head, this.#asked!)
     if (typeof framing === "string") return this.#fault(framing)
     const exchange = this.#exchange
-    const { fields, status } = head
+    const { fields, status, version } = head
+    this.isOld = version === "1.0"
     const { body, length, persists } = framing
+    this.persists &&= persists
     if (status < 200 && body !== "switch") {
       const { maxInformational } = this.#limits
       if (++this.#informational > maxInformational) return this.#fault("informational", maxInformational)
@@ -129,7 +134,6 @@ export class ResponseReader implements BodySink {
       return next
     }
     this.#state = body
-    this.persists = persists
     this.#length = length
     this.#received = 0
     const isSwitch = body === "switch"

@@ -2,6 +2,7 @@
 import { assert, describe, it } from "vitest"
 import * as Result from "effect/Result"
 import type { EngineConnection } from "../../core/http/HttpEngine.ts"
+import type { HttpRequest } from "../../core/http/HttpMessage.ts"
 import * as Lab from "../support/http/Lab.ts"
 
 const { get, head } = Lab
@@ -20,6 +21,7 @@ describe("a request is", () => {
       assert.deepStrictEqual(standing(connection), open)
       assert.deepStrictEqual(connection.trySend(get), { _tag: "Accepted", exchange })
       assert.deepStrictEqual(standing(connection), busy)
+      connection.takeOutput()
       const events = connection.receive(ok("hi"))
       assert.deepStrictEqual(events.map((event) => "exchange" in event && event.exchange), Array(3).fill(exchange))
     }
@@ -53,6 +55,30 @@ describe("a request is", () => {
     const request = { ...get, method: "CONNECT", protocol: "websocket", path: "/chat" }
     assert.deepStrictEqual(connection.trySend(request), { _tag: "Unsent", request, why: "unsupported" })
     assert.deepStrictEqual([standing(connection), connection.takeOutput()], [open, []])
+  })
+
+  it("handed back unsent where it has chunks and its peer is of HTTP/1.0, and of any length sent", () => {
+    const connection = Lab.asked()
+    connection.receive(Lab.bytes("HTTP/1.0 200 OK\r\nconnection: keep-alive\r\ncontent-length: 0\r\n\r\n"))
+    assert.deepStrictEqual(standing(connection), open)
+    const chunked: HttpRequest = { ...get, method: "POST", body: { bytes: undefined } }
+    assert.deepStrictEqual(connection.trySend(chunked), { _tag: "Unsent", request: chunked, why: "unsupported" })
+    assert.deepStrictEqual([connection.takeOutput(), standing(connection)], [[], open])
+    assert.strictEqual(connection.trySend({ ...chunked, body: { bytes: 0 } })._tag, "Accepted")
+    connection.takeOutput()
+    connection.receive(ok(""))
+    assert.strictEqual(connection.trySend(chunked)._tag, "Accepted")
+  })
+
+  it("not answered before it was written: what comes then nobody asked for", () => {
+    const connection = Lab.open()
+    connection.trySend(get)
+    const said = ["failed unasked-response idle 0", "retired fault unasked-response idle 0"]
+    assert.deepStrictEqual(Lab.told(connection.receive(ok("hi"))), said)
+    const next = Lab.asked()
+    next.receive(ok("hi"))
+    next.trySend(get)
+    assert.deepStrictEqual(Lab.told(next.receive(ok("hi"))), said)
   })
 
   it("handed back unsent by a retired connection", () => {
@@ -89,6 +115,7 @@ describe("a boundary", () => {
     const connection = Lab.open()
     for (let i = 0; i < 3; i++) {
       assert.strictEqual(connection.trySend(get)._tag, "Accepted")
+      connection.takeOutput()
       assert.deepStrictEqual(Lab.told(connection.receive(ok("hi"))), ["200 2", "data hi", "end"])
     }
     assert.deepStrictEqual(standing(connection), open)
@@ -105,6 +132,13 @@ describe("a boundary", () => {
     assert.deepStrictEqual(connection.closed("ended"), [])
   })
 
+  it("of a response that an informational head said close ahead of retires it, too", () => {
+    const connection = Lab.asked()
+    const hints = Lab.bytes("HTTP/1.1 103 Early Hints\r\nconnection: close\r\n\r\nHTTP/1.1 103 Early Hints\r\n\r\n")
+    assert.deepStrictEqual(Lab.told(connection.receive(hints)), ["103", "103"])
+    assert.deepStrictEqual(Lab.told(connection.receive(ok(""))), ["200 0", "end", "retired announced"])
+  })
+
   it("WT12: of a 503 leaves it reusable", () => {
     const connection = Lab.asked()
     connection.receive(Lab.bytes("HTTP/1.1 503 Busy\r\ncontent-length: 4\r\n\r\nbusy"))
@@ -118,6 +152,7 @@ describe("a boundary", () => {
       "end",
     ])
     connection.trySend(get)
+    connection.takeOutput()
     assert.deepStrictEqual(Lab.told(connection.receive(ok("hello"))), ["200 5", "data hello", "end"])
   })
 
@@ -129,6 +164,7 @@ describe("a boundary", () => {
       assert.strictEqual(Lab.told(connection.receive(Lab.bytes(answer))).at(-1), "end")
       assert.deepStrictEqual(standing(connection), open)
       connection.trySend(get)
+      connection.takeOutput()
     }
     assert.deepStrictEqual(Lab.told(connection.receive(ok("hello"))), ["200 5", "data hello", "end"])
   })
@@ -196,6 +232,7 @@ describe("an exchange that nobody reads on is", () => {
     const connection = Lab.asked()
     connection.receive(ok("hi"))
     connection.trySend(get)
+    connection.takeOutput()
     assert.deepStrictEqual([connection.cancel(1), connection.cancel(3)], ["drained", "drained"])
     assert.deepStrictEqual(standing(connection), busy)
     assert.deepStrictEqual(Lab.told(connection.receive(ok("hi"))), ["200 2", "data hi", "end"])
