@@ -113,7 +113,7 @@ export const encodeEnd = (slab: Slab, trailers: Fields): Uint8Array | InvalidReq
   for (const [name, value] of trailers) {
     const wrong = isWritten(slab, name, value) ? undefined : wrongField(name, value)
     if (wrong !== undefined) return wrong
-    if (steers.test(name)) return invalid(name, "left out of trailers")
+    if (steers.test(name)) return invalid(name, "left out")
   }
   slab.add("\r\n")
   return slab.end()

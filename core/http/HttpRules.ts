@@ -34,11 +34,11 @@ export const wrongRequest = (request: HttpRequest): InvalidRequest | undefined =
 
 /** Text, buffers and streams are no uploads, and would be taken for one if nobody looked. */
 const isUpload = (body: Upload): boolean =>
-  typeof body === "object" && body !== null && "bytes" in body &&
+  Object(body) === body && "bytes" in body &&
   (body.bytes === undefined || (Number.isSafeInteger(body.bytes) && body.bytes >= 0))
 
-/** A record, which is easily taken for a list of fields, is none. */
-export const areFields = (fields: Fields): boolean => Array.isArray(fields) && fields.every(Array.isArray)
+/** A record, which is easily taken for a list of fields, is none; nor is a list with holes, over which `every` would pass. */
+export const areFields = (fields: Fields): boolean => Array.isArray(fields) && [...fields].every(Array.isArray)
 
 export const wrongField = (name: string, value: string): InvalidRequest | undefined => {
   if (typeof name !== "string" || typeof value !== "string") return invalid("field", "two texts")

@@ -26,6 +26,7 @@ const odd: ReadonlyArray<unknown> = [
   { bytes: "5" },
   [],
   [null],
+  Array(1),
   ["x: y"],
   [["x"]],
   [["x", 1]],
