@@ -146,9 +146,13 @@ export class Incoming implements FrameSink {
     const stream = this.#shared.streams.get(id)
     this.#block.begin(stream === undefined ? "nothing" : stream.part === "body" ? "trailers" : "head")
     const wrong = this.#decoder.decode(bytes, from, to, this.#block)
+    const isAnswer = stream?.isTunnel === true && stream.part === "head"
+    const rule = wrong === undefined && stream !== undefined
+      ? this.#responses.block(stream, this.#block, isLast)
+      : undefined
+    // What was told is its reader's alone.
+    this.#block.begin("nothing")
     if (wrong !== undefined || stream === undefined) return wrong
-    const isAnswer = stream.isTunnel && stream.part === "head"
-    const rule = this.#responses.block(stream, this.#block, isLast)
     if (rule !== undefined) this.#fault(stream, rule)
     else {
       if (isAnswer && stream.part !== "head") this.#answer(stream)
@@ -241,10 +245,13 @@ export class Incoming implements FrameSink {
 
   windowUpdate(id: number, bytes: number): Rule | undefined {
     const { quota, streams, uploads } = this.#shared
-    if (quota.isOver()) return "flood"
-    if (id === 0) return bytes === 0 ? "window-increment" : uploads.raise(bytes) ? undefined : "window-overflow"
     const stream = streams.get(id)
-    if (stream === undefined) return undefined
+    // One of a past stream was counted as it began.
+    if (id > 0 && stream === undefined) return undefined
+    if (quota.isOver()) return "flood"
+    if (stream === undefined) {
+      return bytes === 0 ? "window-increment" : uploads.raise(bytes) ? undefined : "window-overflow"
+    }
     if (bytes === 0) this.#fault(stream, "window-increment")
     else if (!uploads.raiseOwn(stream, bytes)) this.#fault(stream, "window-overflow")
     return undefined

@@ -25,7 +25,7 @@ export interface Http2Limits extends HttpLimits {
   readonly maxTableBytes?: number | undefined
   /** Frames that a header block goes on in: 0 to 1,024; 32 by default. */
   readonly maxContinuations?: number | undefined
-  /** Streams that are remembered as reset, whose late frames are passed over: 16 to 65,536; 1,024 by default. */
+  /** Streams that are remembered as reset, whose late frames are passed over: 16 to 16,384; 1,024 by default. */
   readonly maxResets?: number | undefined
   /**
    * Frames that carry nothing for an exchange, and answers to them that nobody takes: 100 to 1,048,576; 10,000 by default.
@@ -54,7 +54,7 @@ const table: Readonly<Record<keyof Http2Limits, Range>> = {
   maxFrameBytes: { min: firstFrame, max: 1_048_576, otherwise: firstFrame },
   maxTableBytes: { min: 4_096, max: 65_536, otherwise: 4_096 },
   maxContinuations: { min: 0, max: 1_024, otherwise: 32 },
-  maxResets: { min: 16, max: 65_536, otherwise: 1_024 },
+  maxResets: { min: 16, max: 16_384, otherwise: 1_024 },
   maxIdleFrames: { min: 100, max: most, otherwise: 10_000 },
 }
 

@@ -35,13 +35,14 @@ describe("options are checked at the door:", () => {
     [{ maxTableBytes: 4_095 }, "maxTableBytes"],
     [{ maxContinuations: 1.5 }, "maxContinuations"],
     [{ maxResets: NaN }, "maxResets"],
+    [{ maxResets: 16_385 }, "maxResets"],
     [{ maxIdleFrames: 99 }, "maxIdleFrames"],
     [{ maxHeadBytes: 255 }, "maxHeadBytes"],
     [{ latin1: "latin1" as never }, "latin1"],
     [{ maxStrems: 1 } as Http2.Options, "maxStrems"],
   ]
   for (const [options, limit] of given) {
-    it(limit, () => {
+    it(`${limit} ${String(Object.values(options)[0])}`, () => {
       const error = Result.getOrThrow(Result.flip(Http2.make(options)))
       assert.deepInclude({ ...error }, { _tag: "InvalidLimits", system: "Http2", limit })
     })
@@ -155,6 +156,17 @@ describe("a limit of the connection ends it behind the last that is within it:",
       return Lab2.join(data(1, "x".repeat(1_000)), ping)
     }, connection)
     assert.deepStrictEqual([count, why], [100, "retired fault flood ping 100"])
+  })
+
+  it("each late frame counts once, a window as a reset does", () => {
+    for (const late of [Lab2.windowUpdate(1, 1), Lab2.reset(1, 8)]) {
+      const connection = asked(options)
+      says(connection, response(1, 200, [], endStream))
+      says(connection, ...Array.from({ length: 100 }, () => late))
+      assert.isFalse(connection.isRetired)
+      says(connection, late)
+      assert.isTrue(connection.isRetired)
+    }
   })
 
   it("no flood are frames that exchanges and bodies account for", () => {

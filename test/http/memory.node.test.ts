@@ -120,3 +120,15 @@ describe("of its own side HTTP/1.1 keeps nothing that was taken or that nobody m
     })
   }
 })
+
+it("HTTP/2 keeps no head that was told", async () => {
+  const connection = http2()
+  const kept = ((): WeakRef<object> => {
+    const [event] = connection.receive(Lab2.response(1, 200, [["x", "y".repeat(10_000)]]))
+    return new WeakRef(event?._tag === "Head" ? event.head.fields : assert.fail())
+  })()
+  connection.closed("ended")
+  await used()
+  assert.isTrue(kept.deref() === undefined)
+  assert.isTrue(connection.isRetired)
+})
