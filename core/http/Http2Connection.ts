@@ -160,6 +160,7 @@ export class Http2Connection implements EngineConnection {
   takeOutput(): ReadonlyArray<Uint8Array> {
     this.#quota.taken()
     this.#uploads.flush()
+    this.#streams.written = this.#streams.last
     return this.#output.take()
   }
 

@@ -134,7 +134,7 @@ export class Incoming implements FrameSink {
     const { quota, streams } = this.#shared
     if (type === Type.priority || type > Type.continuation) return quota.isOver() ? "flood" : undefined
     if (stream === 0 || type === Type.continuation) return undefined
-    if (stream > streams.last || stream % 2 === 0) return "frame-stream"
+    if (stream > streams.written || stream % 2 === 0) return "frame-stream"
     const live = streams.get(stream)
     const isResponse = type === Type.data || type === Type.headers
     if (live !== undefined) return isResponse && live.part === "ended" ? "closed-stream" : undefined

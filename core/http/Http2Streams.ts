@@ -62,6 +62,8 @@ export class Streams {
   readonly #unread = new Map<Exchange, Stream>()
   readonly #resets = new Map<Exchange, Inflow>()
   #last: Exchange = -1
+  /** The last whose request was taken to be written; the peer can speak of none behind it. */
+  written: Exchange = -1
 
   /** `maxResets`: how many streams that were reset are remembered. */
   constructor(maxResets: number) {

@@ -5,7 +5,7 @@ import type { HttpRequest } from "../../core/http/HttpMessage.ts"
 import * as Lab from "../support/http/Lab.ts"
 import * as Lab2 from "../support/http/Lab2.ts"
 
-const { data, endStream, get, headers, open, response, says, send, settings, written } = Lab2
+const { ask, data, endStream, get, headers, open, response, says, send, settings, written } = Lab2
 const whole = (stream: number): Uint8Array => response(stream, 200, [], endStream)
 const post: HttpRequest = { ...get, method: "POST", body: { bytes: undefined } }
 
@@ -33,14 +33,22 @@ describe("a connection begins", () => {
 })
 
 describe("a request is", () => {
+  it("not answered before it was written: what comes then breaks the connection", () => {
+    for (const frame of [whole(3), Lab2.windowUpdate(3, 1), Lab2.reset(3, 8)]) {
+      const connection = Lab2.asked()
+      send(connection)
+      assert.match(says(connection, whole(1), frame).at(-1)!, /^retired fault frame-stream/)
+    }
+  })
+
   it("XT1 XT2: accepted under the number of its stream, one after another or all at a time", () => {
     const connection = open()
     for (let i = 0; i < 5; i++) {
-      const exchange = send(connection)
+      const exchange = ask(connection)
       assert.strictEqual(exchange, 2 * i + 1)
       assert.deepStrictEqual(says(connection, whole(exchange)), [`${exchange}: 200 0`, `${exchange}: end`])
     }
-    const all = [send(connection), send(connection), send(connection), send(connection)]
+    const all = [ask(connection), ask(connection), ask(connection), ask(connection)]
     assert.deepStrictEqual([connection.room, says(connection, ...all.toReversed().map(whole)).length], [1_020, 8])
     assert.strictEqual(connection.room, 1_024)
   })
@@ -151,23 +159,23 @@ it("an upload goes out by the byte, and of nothing nothing goes out", () => {
 describe("both sides of an exchange end by themselves", () => {
   it("XT12: a response that ends before its upload leaves the exchange and its place", () => {
     const connection = open({}, settings([3, 1]))
-    send(connection, post)
+    ask(connection, post)
     assert.deepStrictEqual(says(connection, whole(1)), ["1: 200 0", "1: end"])
     assert.deepStrictEqual([connection.room, connection.isSendEnded(1)], [0, false])
     assert.strictEqual(Result.getOrThrow(connection.upload(1, Lab.bytes("late"))), 4)
     Result.getOrThrow(connection.finish(1, [["X-Sum", "1"]]))
     assert.deepStrictEqual([connection.room, connection.isSendEnded(1)], [1, true])
-    assert.deepStrictEqual(written(connection).slice(1), ["data 1 late", "headers 1 x-sum=1 end"])
+    assert.deepStrictEqual(written(connection), ["data 1 late", "headers 1 x-sum=1 end"])
   })
 
   it("a body that was held when its response ended gives the place back once it is out", () => {
     const connection = open({}, settings([3, 1], [4, 10]))
-    send(connection, { ...post, body: Lab.bytes("0123456789abc") })
+    ask(connection, { ...post, body: Lab.bytes("0123456789abc") })
     assert.deepStrictEqual(says(connection, whole(1)), ["1: 200 0", "1: end"])
     assert.deepStrictEqual([connection.room, connection.isSendEnded(1)], [0, false])
     assert.deepStrictEqual(says(connection, Lab2.windowUpdate(1, 3)), ["1: sent whole"])
     assert.deepStrictEqual([connection.room, connection.isSendEnded(1)], [1, true])
-    send(connection, { ...post, body: Lab.bytes("0123456789abc") })
+    ask(connection, { ...post, body: Lab.bytes("0123456789abc") })
     assert.deepStrictEqual(says(connection, whole(3), settings([4, 20])), ["3: 200 0", "3: end", "3: sent whole"])
     assert.strictEqual(connection.room, 1)
   })
@@ -188,7 +196,7 @@ describe("both sides of an exchange end by themselves", () => {
 
   it("a peer that wants no more of an upload says so behind its whole response, which stands", () => {
     const connection = open()
-    send(connection, post)
+    ask(connection, post)
     assert.deepStrictEqual(says(connection, whole(1), Lab2.reset(1, 0)), ["1: 200 0", "1: end", "1: sent stopped"])
     assert.deepInclude(Result.getFailure(connection.upload(1, Lab.bytes("x"))), { _tag: "Some" })
     assert.strictEqual(connection.room, 1_024)
@@ -276,7 +284,7 @@ describe("a tunnel", () => {
 
   it("has no trailers", () => {
     const connection = open()
-    send(connection, connect)
+    ask(connection, connect)
     const sent = [response(1, 200), headers(1, [["x", "y"]], endStream)]
     assert.match(says(connection, ...sent).at(-1)!, /^1: failed open-trailers/)
   })

@@ -6,6 +6,7 @@ import * as Http2 from "../../core/http/Http2.ts"
 import * as Lab2 from "../support/http/Lab2.ts"
 
 const {
+  ask,
   asked,
   block,
   data,
@@ -18,7 +19,6 @@ const {
   ping,
   response,
   says,
-  send,
   settings,
   Type,
 } = Lab2
@@ -172,12 +172,12 @@ describe("a limit of the connection ends it behind the last that is within it:",
   it("no flood are frames that exchanges and bodies account for", () => {
     const connection = open(options)
     for (let i = 0; i < 500; i++) {
-      const exchange = send(connection)
+      const exchange = ask(connection)
       const sent = Array.from({ length: 5 }, () => [ping, Lab2.windowUpdate(0, 1), settings()]).flat()
       says(connection, ...sent, response(exchange, 200, [], endStream))
       connection.takeOutput()
     }
-    const exchange = send(connection)
+    const exchange = ask(connection)
     says(connection, response(exchange, 200))
     for (let i = 0; i < 1_000; i++) {
       says(connection, data(exchange, "x".repeat(512)), ping, Lab2.windowUpdate(0, 1))

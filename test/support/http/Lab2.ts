@@ -104,6 +104,13 @@ export const send = (connection: EngineConnection, request: HttpRequest = get): 
   return sent.exchange
 }
 
+/** As `send`, with all output taken, as if it were written. */
+export const ask = (connection: EngineConnection, request: HttpRequest = get): Exchange => {
+  const exchange = send(connection, request)
+  connection.takeOutput()
+  return exchange
+}
+
 /** As `open`, with so many requests under way and their bytes taken. */
 export const asked = (options: Http2.Options = {}, requests: ReadonlyArray<HttpRequest> = [get]): EngineConnection => {
   const connection = open(options)
