@@ -128,6 +128,7 @@ export class Http2Connection implements EngineConnection {
         this.#uploads.drop(stream)
       }
       this.#settle(stream)
+      this.#uploads.flush()
     })
   }
 
@@ -159,7 +160,6 @@ export class Http2Connection implements EngineConnection {
 
   takeOutput(): ReadonlyArray<Uint8Array> {
     this.#quota.taken()
-    this.#uploads.flush()
     this.#streams.written = this.#streams.last
     return this.#output.take()
   }
@@ -189,7 +189,6 @@ export class Http2Connection implements EngineConnection {
   }
 
   #take(): ReadonlyArray<Event> {
-    this.#uploads.flush()
     if (this.#events.length === 0) return noEvents
     const events = this.#events
     this.#events = []

@@ -115,6 +115,7 @@ export class Incoming implements FrameSink {
     output.reset(exchange, code)
     uploads.drop(stream)
     streams.reset(stream)
+    uploads.flush()
     return "cut"
   }
 
@@ -233,13 +234,14 @@ export class Incoming implements FrameSink {
   }
 
   goAway(last: number, code: number): Rule | undefined {
-    const { quota, streams } = this.#shared
+    const { quota, streams, uploads } = this.#shared
     if (quota.isOver()) return "flood"
     if (last > this.#last) return "last-stream"
     this.#last = last
     const error = new GoneAway({ code, last })
     this.#announce(code === Code.none ? undefined : error)
     for (const stream of streams.all) if (stream.id > last) this.#drop(stream, error)
+    uploads.flush()
     return undefined
   }
 
@@ -261,6 +263,7 @@ export class Incoming implements FrameSink {
     const stream = this.#shared.streams.get(id)
     if (stream === undefined) return undefined
     this.#drop(stream, new StreamReset({ code, ...progress(stream), unprocessed: code === Code.refused }))
+    this.#shared.uploads.flush()
     return undefined
   }
 
@@ -282,16 +285,18 @@ export class Incoming implements FrameSink {
       if (stream.isShort) uploads.open(stream)
     } else if (!stream.isSent) {
       uploads.end(stream)
+      uploads.flush()
       tell({ _tag: "SendEnded", exchange: stream.id, how: "stopped" })
     }
   }
 
   /** The peer broke a rule of this stream alone. */
   #fault(stream: Stream, rule: Rule): void {
-    const { output, streams } = this.#shared
+    const { output, streams, uploads } = this.#shared
     output.reset(stream.id, codeOf(rule))
     this.#drop(stream, this.#faultOf(rule, "stream"))
     streams.reset(stream)
+    uploads.flush()
   }
 
   /** The stream is over; a response that has ended stands. */

@@ -54,12 +54,14 @@ export class Uploads {
       this.#line.delete(stream)
       stream.isSent = isLast
     }
+    this.flush()
     return sent
   }
 
   /** A tunnel is open: whoever was told to wait for it may write. */
   open(stream: Stream): void {
     this.#wait(stream)
+    this.flush()
   }
 
   end(stream: Stream): void {
@@ -68,7 +70,7 @@ export class Uploads {
     this.drop(stream)
   }
 
-  /** It sends nothing more. */
+  /** It sends nothing more; what was kept for it goes to others by the next `flush`. */
   drop(stream: Stream): void {
     stream.held = undefined
     stream.isShort = false
@@ -78,13 +80,18 @@ export class Uploads {
 
   /** The connection's window is larger; whether it still is one. */
   raise(bytes: number): boolean {
-    return this.#outflow.raise(bytes)
+    const isRight = this.#outflow.raise(bytes)
+    if (isRight) this.flush()
+    return isRight
   }
 
   /** As `raise`, of a stream's own window, which may also have become smaller. */
   raiseOwn(stream: Stream, bytes: number): boolean {
     const isRight = stream.outflow.raise(bytes)
-    if (isRight && (stream.isShort || stream.held !== undefined)) this.#wait(stream)
+    if (isRight && (stream.isShort || stream.held !== undefined)) {
+      this.#wait(stream)
+      this.flush()
+    }
     return isRight
   }
 

@@ -134,6 +134,8 @@ class Bench {
     this.#tags.set(sent.exchange, "")
     this.#book?.asked(sent.exchange, request.method)
     this.#listen()
+    // Nobody answers what is not written.
+    this.#take()
   }
 
   feed(piece: Uint8Array): void {

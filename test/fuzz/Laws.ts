@@ -78,6 +78,7 @@ const run = (
 ): ReadonlyArray<string> => {
   const connection = (small ? on.small : on.usual).open()
   must(connection.trySend(request)._tag === "Accepted", "a request of the corpus was not accepted")
+  connection.takeOutput()
   const events: Array<Event> = []
   const bytes = Lab.bytes(input)
   let tags = ""
@@ -99,8 +100,9 @@ const run = (
   return [...Lab.told(events), "closing", ...Lab.told(closing)]
 }
 
-/** The order of events: informational heads, a head, data, an end or a switch; a failure ends it anywhere; retired is last. */
-const order = /^(Informational )*(Head (Data )?(End )?|Head Switched (Data )?)?(Failed )?(Retired )?$/
+/** The order of events: informational heads, a head, data, an end or a switch; a failure ends it anywhere, and its upload with a response that
+ * is whole; retired is last. */
+const order = /^(Informational )*(Head (Data )?(End )?|Head Switched (Data )?)?(Failed |SendEnded )?(Retired )?$/
 
 /** What a connection may be behind such events; the tags so far, with those of data that follow each other as one. */
 const standing = (connection: EngineConnection, before: string, told: ReadonlyArray<Event>): string => {

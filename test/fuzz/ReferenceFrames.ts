@@ -20,6 +20,7 @@ interface Stream {
   readonly id: number
   readonly method: string
   isSent: boolean
+  isRefused: boolean
   part: "head" | "body" | "ended"
   informational: number
   expected: number | undefined
@@ -86,7 +87,14 @@ export class ReferenceFrames {
   asked(id: number, method: string): void {
     this.#last = id
     const window = this.#streamWindow
-    const progress = { isSent: false, part: "head", informational: 0, expected: undefined, received: 0 } as const
+    const progress = {
+      isSent: false,
+      isRefused: false,
+      part: "head",
+      informational: 0,
+      expected: undefined,
+      received: 0,
+    } as const
     this.#streams.push({ ...progress, id, method, window })
   }
 
@@ -292,7 +300,8 @@ export class ReferenceFrames {
     need(others.every(isField))
     const status = Number(first![1])
     const [length, ...more] = others.filter(([name]) => name === "content-length").map(([, value]) => value)
-    need(more.length === 0 && (length === undefined || /^(0|[1-9][0-9]{0,15})$/.test(length)))
+    const opens = stream.method === "CONNECT" && status >= 200 && status < 300
+    need(opens || more.length === 0 && (length === undefined || /^(0|[1-9][0-9]{0,15})$/.test(length)))
     if (status < 200) {
       need(status !== 101 && !isLast && (length ?? "0") === "0")
       need(++stream.informational <= this.#limits.maxInformational)
@@ -300,7 +309,6 @@ export class ReferenceFrames {
       this.told.push(`${stream.id}: ${status}`)
       return
     }
-    const opens = stream.method === "CONNECT" && status < 300
     const isBare = status === 204 || status === 304 || stream.method === "HEAD"
     need(opens || !(status === 204 || (isLast && !isBare)) || (length ?? "0") === "0")
     if (!opens) stream.expected = isBare || isLast ? 0 : length === undefined ? undefined : Number(length)
@@ -309,13 +317,17 @@ export class ReferenceFrames {
     this.told.push(`${stream.id}: ${status} ${isLast ? 0 : stream.expected ?? "?"}`)
     if (isLast) this.#ended(stream, [])
     // There is nothing to send in a tunnel that is none.
-    if (stream.method === "CONNECT" && !opens) stream.isSent = true
+    if (stream.method === "CONNECT" && !opens) {
+      stream.isSent = true
+      stream.isRefused = true
+    }
     this.#leave(stream)
   }
 
   #trailers(stream: Stream, fields: ReadonlyArray<Field>, isLast: boolean): void {
     const steering = ["content-length", "expect", "host", "te", "trailer"]
-    const fits = isLast && stream.method !== "CONNECT" && bytesOf(fields) <= this.#limits.maxTrailerBytes &&
+    const fits = isLast && (stream.method !== "CONNECT" || stream.isRefused) &&
+      bytesOf(fields) <= this.#limits.maxTrailerBytes &&
       fields.length <= this.#limits.maxFields && fields.every(isField) &&
       !fields.some(([name]) => steering.includes(name))
     if (!fits) throw new Fault("stream", 1)

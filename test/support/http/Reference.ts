@@ -122,6 +122,9 @@ export const read = (input: string, request: HttpRequest, isSent: boolean, limit
   const told: Array<string> = []
   const refused = (): ReadonlyArray<string> => [...told, "failed fault"]
   let rest = input
+  let persists = !list(request.fields.map(([name, value]) => [name.toLowerCase(), value]), "connection").includes(
+    "close",
+  )
   for (let informational = 0;;) {
     const head = section(rest, true, limits.maxHeadBytes, limits)
     if (typeof head === "string") return head === "more" ? told : refused()
@@ -131,6 +134,7 @@ export const read = (input: string, request: HttpRequest, isSent: boolean, limit
     const how = framing(version, status, fields, request, isSent)
     if (how === "refused") return refused()
     rest = head.rest
+    persists &&= keeps(version, fields)
     if (status < 200 && how.kind !== "switch") {
       if (++informational > limits.maxInformational) return refused()
       told.push(String(status))
@@ -138,10 +142,9 @@ export const read = (input: string, request: HttpRequest, isSent: boolean, limit
     }
     const isOpen = how.kind === "chunked" || how.kind === "close"
     told.push(`${status} ${isOpen ? "?" : how.length}`)
-    const closes = list(request.fields.map(([name, value]) => [name.toLowerCase(), value]), "connection").includes(
-      "close",
-    )
-    return [...told, ...body(rest, how, limits, keeps(version, fields) && !closes)]
+    const said = body(rest, how, limits, persists)
+    // What is not sent when the connection retires behind a whole response never will be.
+    return [...told, ...said.flatMap((line) => !isSent && line.startsWith("retired") ? ["sent stopped", line] : [line])]
   }
 }
 
