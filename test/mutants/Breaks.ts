@@ -369,7 +369,7 @@ export const breaks: readonly Break[] = [
     "a line end in the path: path",
   ]),
   ...inFile("core/http/Http1Fields.ts", "test/http/request.test.ts", [
-    'return "left out: the engine frames the body"',
+    'return "left out"',
     "return undefined",
     "a caller's field says that a body is framed in another way than it is",
     "a coding: transfer-encoding",
