@@ -33,15 +33,18 @@ export const Refusal: abstract new () => Cause.YieldableError = Bare as never
 export class InvalidLimits extends Refusal {
   readonly _tag = "InvalidLimits"
   override readonly name = "InvalidLimits"
-  declare readonly system: string
-  declare readonly limit: string
-  declare readonly rule: string
-  declare readonly value: unknown
+  readonly system: string
+  readonly limit: string
+  readonly rule: string
+  readonly value: unknown
   constructor(
     facts: { readonly system: string; readonly limit: string; readonly rule: string; readonly value: unknown },
   ) {
     super()
-    Object.assign(this, facts, { value: printable(facts.value) })
+    this.system = facts.system
+    this.limit = facts.limit
+    this.rule = facts.rule
+    this.value = printable(facts.value)
   }
   override get message(): string {
     return `${this.system}: ${this.limit} must be ${this.rule}, got ${show(this.value)}`
@@ -52,12 +55,14 @@ export class InvalidLimits extends Refusal {
 export class InvalidRequest extends Refusal {
   readonly _tag = "InvalidRequest"
   override readonly name = "InvalidRequest"
-  declare readonly field: string
-  declare readonly rule: string
-  declare readonly value: unknown
+  readonly field: string
+  readonly rule: string
+  readonly value: unknown
   constructor(facts: { readonly field: string; readonly rule: string; readonly value: unknown }) {
     super()
-    Object.assign(this, facts, { value: printable(facts.value) })
+    this.field = facts.field
+    this.rule = facts.rule
+    this.value = printable(facts.value)
   }
   override get message(): string {
     return `${this.field} must be ${this.rule}, got ${show(this.value)}`

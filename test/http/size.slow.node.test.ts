@@ -39,13 +39,13 @@ const from = (...names: ReadonlyArray<string>): string =>
   names.map((name) => `export * from ${JSON.stringify(`${root}core/http/${name}.ts`)}\n`).join("")
 
 it(
-  "reader and writer of HTTP/1.1 are at most 6 kB, and 7.1 kB with all that the entry point has",
+  "reader and writer of HTTP/1.1 are at most 6 kB, and 7.2 kB with all that the entry point has",
   { timeout: 60_000 },
   async () => {
     const codec = await gzipped(`${from("Http1Request", "Http1Response")}export * from "effect/Result"\n`)
     const entry = await gzipped(from("Http1"))
     assert.isAtMost(codec, 6_000)
-    assert.isAtMost(entry, 7_100)
+    assert.isAtMost(entry, 7_200)
     // Both are there: what is empty would be small, too.
     assert.isAbove(codec, 4_000)
     assert.isAbove(entry, codec)
