@@ -102,7 +102,7 @@ export interface Checked {
   readonly cuts: number
 }
 
-/** The pool and the model differ. The life is the shortest that was found, its interruptions where they were drawn. */
+/** The pool and the model differ, or the life itself threw: its `when`, its model. The life is the shortest that was found, its interruptions where they were drawn. */
 export class ModelFailed extends Data.Error<{
   readonly why: string
   readonly life: ReadonlyArray<string>
@@ -147,9 +147,10 @@ export const check = <M, R>(
       },
     )
     const details = fc.check(property, { numRuns: runs, ...replay ?? (seed === undefined ? {} : { seed }) })
-    return last === undefined
-      ? Effect.succeed({ seed: details.seed, runs: details.numRuns, ...tally })
-      : Effect.fail(failure(last, details))
+    if (last !== undefined) return Effect.fail(failure(last, details))
+    // No life went wrong, and it says that it failed: it gave up, and nothing is known of the pool.
+    if (details.failed) return Effect.die(details.errorInstance ?? new Error("fast-check gave up"))
+    return Effect.succeed({ seed: details.seed, runs: details.numRuns, ...tally })
   })
 
 /** The commands of a life as fast-check draws them, each with an interruption or without. */
@@ -175,6 +176,8 @@ const failure = <M, R>(lived: Lived<M, R>, details: Details): ModelFailed =>
 
 /** What fast-check says of a property. */
 interface Details {
+  readonly failed: boolean
+  readonly errorInstance?: unknown
   readonly numRuns: number
   readonly numShrinks: number
   readonly seed: number
@@ -196,18 +199,22 @@ interface Used {
 class Step<M, R> {
   readonly #command: Command<M, R>
   readonly #cut: number | undefined
+  #asked: Exit.Exit<boolean> = Exit.succeed(true)
 
   constructor(command: Command<M, R>, cut: number | undefined) {
     this.#command = command
     this.#cut = cut
   }
 
+  /** Where `when` throws the step is taken, since fast-check shrinks and replays what it saw run alone; and goes wrong. */
   check(model: M): boolean {
-    return this.#command.when?.(model) ?? true
+    this.#asked = Effect.runSyncExit(Effect.sync(() => this.#command.when?.(model) ?? true))
+    return Exit.isFailure(this.#asked) || this.#asked.value
   }
 
   run(_: M, lived: Lived<M, R>): void {
-    lived.step(this.#command, this.#cut)
+    if (Exit.isFailure(this.#asked)) lived.refuse(this.#command, this.#asked)
+    else lived.step(this.#command, this.#cut)
   }
 
   toString(): string {
@@ -240,7 +247,9 @@ class Lived<M, R> implements Stage {
     const prepared = this.#world.run(Scope.provide(this.#life.prepare, scope))
     if (Exit.isFailure(prepared)) return this.#wrong("it cannot be prepared", prepared)
     this.#real = prepared.value
-    this.#model = this.#life.model()
+    const model = Effect.runSyncExit(Effect.sync(() => this.#life.model()))
+    if (Exit.isFailure(model)) return this.#wrong("the model cannot be made", model)
+    this.#model = model.value
     for (const step of steps) {
       if (!step.check(this.#model)) continue
       step.run(this.#model, this)
@@ -248,6 +257,11 @@ class Lived<M, R> implements Stage {
     }
     return this.#judge("the end is wrong", () => this.#life.finish?.(this.#model, this.#real, this)) &&
       this.#close(scope)
+  }
+
+  refuse(command: Command<M, R>, asked: Exit.Exit<boolean>): void {
+    this.names.push(command.name)
+    this.#wrong("the command's `when` went wrong", asked)
   }
 
   step(command: Command<M, R>, cut: number | undefined): void {

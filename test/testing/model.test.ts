@@ -1,6 +1,7 @@
 /** The model runner has to find a difference, make the life short, keep its interruption, and live it again. */
 import { assert, describe, it } from "vitest"
 import fc from "fast-check"
+import * as Cause from "effect/Cause"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
@@ -173,5 +174,47 @@ describe("a faulty pool", () => {
       assert.match(why((() => answer) as never), /^the command went wrong: it answered neither nothing nor an effect$/)
     }
     assert.match(why(() => assert.fail("differs")), /^the command went wrong: AssertionError: differs/)
+  })
+
+  it("whose `when` or model throws is found, told with its cause, and lived again by its replay", () => {
+    const defect = new Error("no such place")
+    const thrown = (): never => {
+      throw defect
+    }
+    const check = (given: Partial<Model.Life<{ turns: number }, void>>, options: Model.Options = {}) =>
+      Effect.runSync(Effect.flip(Model.check(fc, {
+        prepare: Effect.void,
+        model: () => ({ turns: 0 }),
+        commands: [
+          fc.constant<Model.Command<{ turns: number }, void>>({
+            name: "turn",
+            when: ({ turns }) => turns < 3 || thrown(),
+            run: (model) => void model.turns++,
+          }),
+          fc.constant({ name: "look", run: () => {} }),
+        ],
+        ...given,
+      }, { seed: 1, ...options })))
+    const failed = check({})
+    assert.deepStrictEqual(failed.life, ["turn", "turn", "turn", "turn"])
+    assert.strictEqual(failed.why, "the command's `when` went wrong: Error: no such place")
+    assert.strictEqual(failed.cause === undefined ? undefined : Cause.squash(failed.cause), defect)
+    const again = check({}, { replay: failed.replay })
+    assert.deepStrictEqual([again.life, again.why, again.runs], [failed.life, failed.why, 1])
+    const modelless = check({ model: thrown })
+    assert.deepStrictEqual([modelless.why, modelless.life], ["the model cannot be made: Error: no such place", []])
+    assert.strictEqual(check({ model: thrown }, { replay: modelless.replay }).why, modelless.why)
+  })
+
+  it("is no success where fast-check gave up for a reason of its own", () => {
+    const skips = fc.constant<Model.Command<object, void>>({ name: "skip", run: () => {} })
+    const given = { prepare: Effect.void, model: () => ({}), commands: [skips] }
+    const exit = Effect.runSyncExit(
+      Model.check({
+        ...fc,
+        check: (property: never) => fc.check(property, { interruptAfterTimeLimit: 0, markInterruptAsFailure: true }),
+      }, given),
+    )
+    assert.isTrue(Exit.hasDies(exit))
   })
 })
