@@ -6,7 +6,8 @@
  */
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
-import type * as Ending from "./Ending.ts"
+import { Endings } from "./Endings.ts"
+import * as Point from "./Point.ts"
 import * as Script from "./Script.ts"
 import * as Sweep from "./Sweep.ts"
 
@@ -24,12 +25,12 @@ export interface Stage<S> {
     plans: ReadonlyArray<Script.Plan>,
     scene: Sweep.Scene<S, N>,
   ) => Effect.Effect<Swept<N>, Sweep.SweepFailed>
-  /** Plays the one run that a failure names. */
+  /** Plays the one run that a failure names, of the program that failed, by the same plans. */
   readonly replay: <N extends string>(
     plans: ReadonlyArray<Script.Plan>,
     scene: Sweep.Scene<S, N>,
     point: string,
-  ) => Effect.Effect<void, Sweep.SweepFailed>
+  ) => Effect.Effect<void, Sweep.SweepFailed | Point.InvalidPoint>
 }
 
 /** A sweep over what `prepare` makes of ports that are scripted by what it is given, anew for each run. */
@@ -40,7 +41,7 @@ export const on = <S>(prepare: (script: Script.Script) => Effect.Effect<S, unkno
       const found = /^(?:(\d+) (.+): )?(.+)$/.exec(point)
       const plan = plans.find(({ name }) => name === found?.[2])
       if (found === null || (found[1] !== undefined && plan === undefined)) {
-        return Effect.fail(new Sweep.SweepFailed({ point, where: "nowhere", why: "no such point" }))
+        return Effect.fail(new Point.InvalidPoint({ point, why: "it is no point of a fault sweep by these plans" }))
       }
       const faulty = new Faulty(
         prepare,
@@ -50,7 +51,10 @@ export const on = <S>(prepare: (script: Script.Script) => Effect.Effect<S, unkno
       )
       return Effect.mapError(
         Sweep.on(faulty.prepare).replay(faulty.scene, found[3]!),
-        (failed) => faulty.located(failed),
+        (failed) =>
+          failed instanceof Sweep.SweepFailed
+            ? faulty.located(failed)
+            : new Point.InvalidPoint({ point, why: failed.why }),
       )
     }),
 })
@@ -64,14 +68,8 @@ const sweep = <S, N extends string>(
     const right = new Faulty(prepare, scene, undefined, Script.pass)
     const whole = yield* Sweep.on(right.prepare).sweep(right.scene)
     let [steps, runs] = [whole.steps, whole.runs]
-    const seen: Record<string, Set<Ending.Ending>> = {}
-    const see = (endings: Readonly<Record<string, ReadonlyArray<Ending.Ending>>>): void => {
-      for (const [name, all] of Object.entries(endings)) {
-        const set = seen[name] ??= new Set()
-        for (const ending of all) set.add(ending)
-      }
-    }
-    see(whole.endings)
+    const seen = new Endings<N>()
+    seen.add(whole.endings)
     for (let call = 1; call <= right.labels.size; call++) {
       for (const plan of plans) {
         if (plan.label !== undefined && !right.labels.get(call)?.has(plan.label)) continue
@@ -82,12 +80,10 @@ const sweep = <S, N extends string>(
         )
         steps += swept.steps
         runs += swept.runs
-        see(swept.endings)
+        seen.add(swept.endings)
       }
     }
-    const endings: Record<string, ReadonlyArray<Ending.Ending>> = {}
-    for (const [name, all] of Object.entries(seen)) endings[name] = [...all].sort()
-    return { steps, runs, calls: right.labels.size, endings: endings as { [name in N]: ReadonlyArray<Ending.Ending> } }
+    return { steps, runs, calls: right.labels.size, endings: seen.all }
   })
 
 /**

@@ -16,15 +16,15 @@ import * as Cause from "effect/Cause"
 import * as Data from "effect/Data"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
-import * as Equal from "effect/Equal"
 import * as Exit from "effect/Exit"
-import * as Formatter from "effect/Formatter"
 import * as Scope from "effect/Scope"
 import * as Outcome from "../Outcome.ts"
 import * as Ending from "./Ending.ts"
+import { Endings } from "./Endings.ts"
 import type { HandClock } from "./HandClock.ts"
 import * as Point from "./Point.ts"
-import { type AnyFiber, defaultMaxSteps, hangs, type Order, watch, World } from "./World.ts"
+import * as Reading from "./Reading.ts"
+import { type AnyFiber, defaultMaxSteps, hangs, watch, World } from "./World.ts"
 
 /** A moment of a run, as a disturbance finds it. */
 export interface Moment<S, N extends string> {
@@ -114,15 +114,18 @@ export const amid = <A, E, R>(operation: Effect.Effect<A, E, R>): Effect.Effect<
   return Effect.scoped(Effect.andThen(neighbour, Effect.flatMap(operation, (made) => Effect.as(neighbour, made))))
 }
 
-/** How far behind the first disturbance the second one is tried. */
-const reach = 12
-
 /** A sweep over what `prepare` makes, which each run makes anew, in a scope of its own. */
 export interface Stage<S> {
   /** Sweeps with the oldest ready task first and with the newest first; fails at the first run that ends wrong. */
   readonly sweep: <N extends string>(scene: Scene<S, N>) => Effect.Effect<Swept<N>, SweepFailed>
-  /** Plays the one run that a failure names: it fails as it did, or succeeds where the fault is gone. */
-  readonly replay: <N extends string>(scene: Scene<S, N>, point: string) => Effect.Effect<void, SweepFailed>
+  /**
+   * Plays the one run that a failure names: it fails as it did, or succeeds where the fault is gone. The program must be
+   * the one that failed: a point that it is over before is `InvalidPoint`, as is a text that is no point.
+   */
+  readonly replay: <N extends string>(
+    scene: Scene<S, N>,
+    point: string,
+  ) => Effect.Effect<void, SweepFailed | Point.InvalidPoint>
 }
 
 /**
@@ -161,11 +164,11 @@ const sweep = <S, N extends string>(
 ): Effect.Effect<Swept<N>, SweepFailed> =>
   Effect.gen(function* () {
     let [steps, runs] = [0, 0]
-    const seen: Record<string, Set<Ending.Ending>> = {}
+    const seen = new Endings<N>()
     const play = (point: Point.Point, undisturbed?: Played) => {
       const played = new Run(prepare, scene, point, undisturbed).play()
       if (played instanceof SweepFailed) return Effect.fail(played)
-      for (const [name, ending] of Object.entries(played.endings)) (seen[name] ??= new Set()).add(ending)
+      seen.add(played.endings)
       return Effect.succeed(played)
     }
     for (const order of ["oldest", "newest"] as const) {
@@ -176,38 +179,35 @@ const sweep = <S, N extends string>(
         return yield* Effect.fail(new SweepFailed({ point: order, where: `${order} first, undisturbed`, why }))
       }
       steps += undisturbed.steps
-      for (const point of pointsOf(scene, order, undisturbed)) {
+      for (const point of Point.all(order, undisturbed, scene.again !== undefined)) {
         yield* play(point, undisturbed)
         runs++
       }
     }
-    const endings: Record<string, ReadonlyArray<Ending.Ending>> = {}
-    for (const [name, set] of Object.entries(seen)) endings[name] = [...set].sort()
-    return { steps, runs, endings: endings as { [name in N]: ReadonlyArray<Ending.Ending> } }
+    return { steps, runs, endings: seen.all }
   })
 
 const replay = <S, N extends string>(
   prepare: Effect.Effect<S, unknown, Scope.Scope>,
   scene: Scene<S, N>,
   point: string,
-): Effect.Effect<void, SweepFailed> =>
-  Effect.suspend(() => {
+): Effect.Effect<void, SweepFailed | Point.InvalidPoint> =>
+  Effect.suspend((): Effect.Effect<void, SweepFailed | Point.InvalidPoint> => {
     const parsed = Point.parse(point)
-    if (parsed === undefined) return Effect.fail(new SweepFailed({ point, where: "nowhere", why: "no such point" }))
+    if (parsed === undefined) return Effect.fail(new Point.InvalidPoint({ point, why: "it is no point of a sweep" }))
+    if (parsed.again !== undefined && scene.again === undefined) {
+      return Effect.fail(new Point.InvalidPoint({ point, why: "the scene has no second disturbance" }))
+    }
     const undisturbed = new Run(prepare, scene, { order: parsed.order }, undefined).play()
     if (undisturbed instanceof SweepFailed) return Effect.fail(undisturbed)
-    const played = new Run(prepare, scene, parsed, undisturbed).play()
-    return played instanceof SweepFailed ? Effect.fail(played) : Effect.void
+    const run = new Run(prepare, scene, parsed, undisturbed)
+    const played = run.play()
+    if (played instanceof SweepFailed) return Effect.fail(played)
+    const due = [parsed.at, parsed.again, parsed.inside].filter((each) => each !== undefined).length
+    return run.disturbed === due ? Effect.void : Effect.fail(
+      new Point.InvalidPoint({ point, why: `the program is over before it, after ${played.steps} steps` }),
+    )
   })
-
-function* pointsOf<S, N extends string>(scene: Scene<S, N>, order: Order, undisturbed: Played): Iterable<Point.Point> {
-  for (let at = 0; at <= undisturbed.steps; at++) {
-    if (scene.again === undefined) yield { order, at }
-    // A program that is disturbed may go on for longer than it does undisturbed.
-    else for (let again = at; again <= at + reach; again++) yield { order, at, again }
-  }
-  for (let inside = 1; inside <= undisturbed.inside; inside++) yield { order, inside }
-}
 
 /** What a run that ended right was like. */
 interface Played {
@@ -217,14 +217,10 @@ interface Played {
   readonly endings: Readonly<Record<string, Ending.Ending>>
 }
 
-/** What is conserved, at one time. */
-interface Reading {
-  readonly exit: Exit.Exit<unknown, unknown>
-  readonly text: string
-}
-
 /** One run of a scene. */
 class Run<S, N extends string> {
+  /** Disturbances that it came to. */
+  disturbed = 0
   readonly #prepare: Effect.Effect<S, unknown, Scope.Scope>
   readonly #scene: Scene<S, N>
   readonly #point: Point.Point
@@ -257,7 +253,7 @@ class Run<S, N extends string> {
     const prepared = this.#world.run(Scope.provide(this.#prepare, scope), this.#maxSteps)
     if (Exit.isFailure(prepared)) return this.#failed("it cannot be prepared", prepared.cause)
     const state = prepared.value
-    const before = conserved === undefined ? undefined : this.#read(conserved(state))
+    const before = conserved === undefined ? undefined : Reading.of(this.#world.run(conserved(state), this.#maxSteps))
     const stranger = this.#begin(state, scope)
     if (stranger !== undefined) return this.#failed(`no fiber is named ${JSON.stringify(stranger)}`)
     const steps = this.#run()
@@ -290,11 +286,6 @@ class Run<S, N extends string> {
       if (nth === this.#point.inside) this.#disturb(disturb, `inside ${disturb}, before its continuation ${nth}`)
     })
     return undefined
-  }
-
-  #read(conserved: Effect.Effect<unknown, unknown>): Reading {
-    const exit = this.#world.run(conserved, this.#maxSteps)
-    return { exit, text: Exit.isSuccess(exit) ? Formatter.format(exit.value) : "" }
   }
 
   /** Runs until nothing is left to do, and disturbs on the way. The number of steps, or why it failed. */
@@ -339,6 +330,7 @@ class Run<S, N extends string> {
 
   #disturb(how: Disturbance<S, N>, where: string): void {
     this.#where = where
+    this.disturbed++
     if (typeof how === "string") {
       this.#interrupted.add(how)
       return this.#moment.fibers[how].interruptUnsafe()
@@ -363,7 +355,7 @@ class Run<S, N extends string> {
     return Object.fromEntries(this.#names.map((name) => [name, this.#moment.fibers[name].pollUnsafe()!])) as Exits<N>
   }
 
-  #judge(exits: Exits<N>, before: Reading | undefined): SweepFailed | undefined {
+  #judge(exits: Exits<N>, before: Reading.Reading | undefined): SweepFailed | undefined {
     const { conserved, oracle } = this.#scene
     for (const name of this.#names) {
       const wrong = this.#wrong(name, exits[name])
@@ -371,12 +363,8 @@ class Run<S, N extends string> {
     }
     const { state } = this.#moment
     if (conserved !== undefined && before !== undefined) {
-      const after = this.#read(conserved(state))
-      const unread = [before.exit, after.exit].find(Exit.isFailure)
-      if (unread !== undefined) return this.#failed("what is conserved cannot be read", unread.cause)
-      if (before.text !== after.text || !Equal.equals(before.exit, after.exit)) {
-        return this.#failed(`not conserved: ${before.text} before, ${after.text} after`)
-      }
+      const wrong = Reading.wrong(before, Reading.of(this.#world.run(conserved(state), this.#maxSteps)))
+      if (wrong !== undefined) return this.#failed(wrong.why, wrong.cause)
     }
     const judged = oracle === undefined ? Exit.void : this.#world.run(oracle(state, exits), this.#maxSteps)
     return Exit.isFailure(judged) ? this.#failed("the oracle says no", judged.cause) : undefined

@@ -526,11 +526,11 @@ describe("a point of a fault sweep", () => {
   it("that names no call, plan or step is none", () => {
     const stage = FaultSweep.on(() => Effect.void)
     const scene = { fibers: () => ({ user: Effect.void }), disturb: "user" } as const
-    for (const point of ["", "1 no plan: oldest", "1 pass: middle", "nowhere"]) {
+    for (const point of ["", "1 no plan: oldest", "1 pass: middle", "nowhere", "oldest 99"]) {
       const failed = Effect.runSync(Effect.flip(stage.replay([Script.pass], scene, point)))
-      assert.strictEqual(failed.why, "no such point")
+      assert.strictEqual(failed._tag, "InvalidPoint")
+      assert.include(failed.message, `cannot play ${JSON.stringify(point)}: `)
     }
     Effect.runSync(stage.replay([Script.pass], scene, "oldest 1"))
-    Effect.runSync(stage.replay([Script.pass], scene, "1 pass: oldest 1"))
   })
 })

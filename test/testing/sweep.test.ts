@@ -7,6 +7,7 @@ import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
 import * as Random from "effect/Random"
+import * as Result from "effect/Result"
 import * as Scheduler from "effect/Scheduler"
 import * as Scope from "effect/Scope"
 import * as Semaphore from "effect/Semaphore"
@@ -31,7 +32,7 @@ const scene = <N extends string>(given: Scene<N>): Sweep.Scene<Pool, N> => ({
 const fault = <N extends string>(given: Scene<N>): string => {
   const failed = Effect.runSync(Effect.flip(stage.sweep(scene(given))))
   const again = Effect.runSync(Effect.flip(stage.replay(scene(given), failed.point)))
-  assert.deepStrictEqual([again.why, again.where], [failed.why, failed.where])
+  assert.strictEqual(again.message, failed.message)
   assert.include(failed.message, failed.point)
   return failed.why
 }
@@ -432,8 +433,38 @@ describe("the sweep finds", () => {
     assert.strictEqual(why(nothing, { oracle: () => Effect.fail("no") }), "the oracle says no: no")
     assert.match(why(Sweep.on(Effect.addFinalizer(() => Effect.die("no")))), /^closing the scope failed: .*no/)
     assert.match(why(Sweep.on(Effect.addFinalizer(() => Effect.never))), /^closing the scope failed: .*hangs/)
-    assert.strictEqual(Effect.runSync(Effect.flip(nothing.replay(scene, "oldest first"))).why, "no such point")
   })
+})
+
+describe("a point", () => {
+  const fibers = () => ({ user: Effect.yieldNow, second: Effect.void })
+  const replay = (point: string, given?: Partial<Sweep.Scene<Pool, "user" | "second">>) =>
+    Effect.result(stage.replay(scene({ fibers, ...given }), point))
+  const why = (point: string, given?: Partial<Sweep.Scene<Pool, "user" | "second">>): string => {
+    const result = Effect.runSync(replay(point, given))
+    return Result.isFailure(result) ? `${result.failure._tag}: ${result.failure.why}` : "none"
+  }
+
+  it("that is no point, or that the program does not reach, is an error that tells nothing of the program", () => {
+    assert.strictEqual(why("oldest first"), "InvalidPoint: it is no point of a sweep")
+    const beyond = /^InvalidPoint: the program is over before it, after \d+ steps$/
+    for (const point of ["oldest 5000", "newest inside 5000"]) assert.match(why(point), beyond)
+    assert.match(why("oldest 0 5000", { again: "second" }), beyond)
+    assert.match(why("newest inside 1", { disturb: () => {} }), beyond)
+    assert.strictEqual(why("oldest 0 1"), "InvalidPoint: the scene has no second disturbance")
+    assert.strictEqual(why("oldest 0", { again: "second" }), "none")
+    assert.deepStrictEqual(["oldest", "oldest 1", "newest inside 1"].map((point) => why(point)), [
+      "none",
+      "none",
+      "none",
+    ])
+  })
+
+  it("that a program reached which goes wrong fails as it did", () =>
+    assert.strictEqual(
+      why("oldest", { fibers: (pool) => ({ user: take(pool), second: Effect.void }) }),
+      "SweepFailed: not conserved: 1 before, 0 after",
+    ))
 })
 
 // What it cannot see; if one of these fails, it can, and its documentation is out of date.

@@ -13,6 +13,7 @@ import type { Census, LeakCheck } from "../../adapters/shared/testing/LeakCheck.
 import type * as FaultSweep from "../../core/testing/FaultSweep.ts"
 import type * as HandClock from "../../core/testing/HandClock.ts"
 import type * as Model from "../../core/testing/Model.ts"
+import type * as Point from "../../core/testing/Point.ts"
 import type * as Script from "../../core/testing/Script.ts"
 import type * as ScriptedPorts from "../../core/testing/ScriptedPorts.ts"
 import * as Sweep from "../../core/testing/Sweep.ts"
@@ -47,7 +48,7 @@ const checked = () => leaks.check(operation)
 export type Laws = [
   Law<Equal<ReturnType<typeof stage>, Sweep.Stage<{ readonly free: number }>>>,
   Law<Equal<Of<ReturnType<typeof swept>>, [Sweep.Swept<"user" | "other">, Sweep.SweepFailed, never]>>,
-  Law<Equal<Of<ReturnType<ReturnType<typeof stage>["replay"]>>, [void, Sweep.SweepFailed, never]>>,
+  Law<Equal<Of<ReturnType<ReturnType<typeof stage>["replay"]>>, [void, Sweep.SweepFailed | Point.InvalidPoint, never]>>,
   Law<Equal<Of<ReturnType<typeof amid>>, ["made", "broken", "needed"]>>,
   Law<Equal<Sweep.SweepFailed["cause"], Cause.Cause<unknown> | undefined>>,
   Law<Equal<keyof Sweep.Swept<"a">["endings"], "a">>,
