@@ -253,9 +253,9 @@ class Run<S, N extends string> {
     const prepared = this.#world.run(Scope.provide(this.#prepare, scope), this.#maxSteps)
     if (Exit.isFailure(prepared)) return this.#failed("it cannot be prepared", prepared.cause)
     const state = prepared.value
-    const before = conserved === undefined ? undefined : Reading.of(this.#world.run(conserved(state), this.#maxSteps))
-    const stranger = this.#begin(state, scope)
-    if (stranger !== undefined) return this.#failed(`no fiber is named ${JSON.stringify(stranger)}`)
+    const before = conserved === undefined ? undefined : this.#read(conserved, state)
+    const unbegun = this.#begin(state, scope)
+    if (unbegun !== undefined) return unbegun
     const steps = this.#run()
     if (typeof steps !== "number") return steps
     this.#world.pass(Duration.toMillis(this.#scene.rest ?? Duration.zero))
@@ -269,23 +269,30 @@ class Run<S, N extends string> {
     return Object.keys(this.#moment.fibers) as Array<N>
   }
 
-  /** Starts the fibers. Answers with a name that the scene speaks of and that none of them has. */
-  #begin(state: S, scope: Scope.Closeable): string | undefined {
+  /** Starts the fibers. Fails where there are none to start, or none of a name that the scene speaks of. */
+  #begin(state: S, scope: Scope.Closeable): SweepFailed | undefined {
     const { clock } = this.#world
     const fibers: Record<string, AnyFiber> = {}
     this.#moment = { fibers: fibers as Moment<S, N>["fibers"], state, clock, scope }
-    for (const [name, effect] of Object.entries(this.#scene.fibers(state, { clock, scope }))) {
+    const made = Effect.runSyncExit(Effect.sync(() => this.#scene.fibers(state, { clock, scope })))
+    if (Exit.isFailure(made)) return this.#failed("the fibers cannot be made", made.cause)
+    for (const [name, effect] of Object.entries(made.value)) {
       fibers[name] = this.#world.fork(effect as Effect.Effect<unknown, unknown>)
     }
     const { again, disturb, ends = {} } = this.#scene
     const named = [disturb, again, ...Object.keys(ends)].filter((each) => typeof each === "string")
     const stranger = named.find((name) => !Object.hasOwn(fibers, name))
-    if (stranger !== undefined || typeof disturb !== "string") return stranger
+    if (stranger !== undefined) return this.#failed(`no fiber is named ${JSON.stringify(stranger)}`)
+    if (typeof disturb !== "string") return undefined
     watch(fibers[disturb]!, (nth) => {
       this.#inside = nth
       if (nth === this.#point.inside) this.#disturb(disturb, `inside ${disturb}, before its continuation ${nth}`)
     })
     return undefined
+  }
+
+  #read(conserved: NonNullable<Scene<S, N>["conserved"]>, state: S): Reading.Reading {
+    return Reading.of(this.#world.run(Effect.suspend(() => conserved(state)), this.#maxSteps))
   }
 
   /** Runs until nothing is left to do, and disturbs on the way. The number of steps, or why it failed. */
@@ -363,10 +370,12 @@ class Run<S, N extends string> {
     }
     const { state } = this.#moment
     if (conserved !== undefined && before !== undefined) {
-      const wrong = Reading.wrong(before, Reading.of(this.#world.run(conserved(state), this.#maxSteps)))
+      const wrong = Reading.wrong(before, this.#read(conserved, state))
       if (wrong !== undefined) return this.#failed(wrong.why, wrong.cause)
     }
-    const judged = oracle === undefined ? Exit.void : this.#world.run(oracle(state, exits), this.#maxSteps)
+    const judged = oracle === undefined
+      ? Exit.void
+      : this.#world.run(Effect.suspend(() => oracle(state, exits)), this.#maxSteps)
     return Exit.isFailure(judged) ? this.#failed("the oracle says no", judged.cause) : undefined
   }
 
@@ -393,8 +402,9 @@ class Run<S, N extends string> {
     if (fibers > 0) return this.#failed(`fibers are left: ${fibers}`)
     const { sleeping } = this.#world.clock
     if (sleeping > 0) return this.#failed(`sleepers are left: ${sleeping}`)
-    const left = this.#scene.left?.(this.#moment.state) ?? []
-    return left.length > 0 ? this.#failed(`left open: ${left.join(", ")}`) : undefined
+    const left = Effect.runSyncExit(Effect.sync(() => this.#scene.left?.(this.#moment.state) ?? []))
+    if (Exit.isFailure(left)) return this.#failed("what is left cannot be told", left.cause)
+    return left.value.length > 0 ? this.#failed(`left open: ${left.value.join(", ")}`) : undefined
   }
 
   #failed(why: string, cause?: Cause.Cause<unknown>): SweepFailed {

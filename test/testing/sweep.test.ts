@@ -1,5 +1,6 @@
 /** The sweep has to see faults: each program here does one thing wrong, and says where it was seen. */
 import { assert, describe, it } from "vitest"
+import * as Cause from "effect/Cause"
 import * as Clock from "effect/Clock"
 import * as Deferred from "effect/Deferred"
 import * as Duration from "effect/Duration"
@@ -389,6 +390,23 @@ describe("the sweep finds", () => {
       "not conserved: 1 before, 0 after",
     )
     sound({ fibers: (pool) => ({ user: joined(Effect.orDie(held(pool))) }) })
+  })
+
+  it("what judges and throws, at the point and with what was thrown", () => {
+    const thrown = () => assert.fail("thrown")
+    const fibers = () => ({ user: Effect.void })
+    assert.match(fault({ fibers: thrown } as never), /^the fibers cannot be made: .*thrown/)
+    assert.match(fault({ fibers, conserved: thrown }), /^what is conserved cannot be read: .*thrown/)
+    assert.match(fault({ fibers, oracle: thrown }), /^the oracle says no: .*thrown/)
+    assert.match(fault({ fibers, left: thrown }), /^what is left cannot be told: .*thrown/)
+    const lost = (pool: Pool) => ({ user: Effect.andThen(take(pool), Effect.ensuring(Effect.yieldNow, give(pool))) })
+    const failed = Effect.runSync(Effect.flip(stage.sweep(scene({
+      fibers: lost,
+      conserved: undefined,
+      oracle: (pool) => Effect.succeed(assert.strictEqual(pool.free, 1)),
+    }))))
+    assert.match(failed.point, /^oldest \d+$/)
+    assert.instanceOf(failed.cause === undefined ? undefined : Cause.squash(failed.cause), Error)
   })
 
   it("a name that no fiber has", () => {
