@@ -272,7 +272,7 @@ class Run<S, N extends string> {
   /** Starts the fibers. Fails where there are none to start, or none of a name that the scene speaks of. */
   #begin(state: S, scope: Scope.Closeable): SweepFailed | undefined {
     const { clock } = this.#world
-    const fibers: Record<string, AnyFiber> = {}
+    const fibers: Record<string, AnyFiber> = Object.create(null)
     this.#moment = { fibers: fibers as Moment<S, N>["fibers"], state, clock, scope }
     const made = Effect.runSyncExit(Effect.sync(() => this.#scene.fibers(state, { clock, scope })))
     if (Exit.isFailure(made)) return this.#failed("the fibers cannot be made", made.cause)
@@ -382,7 +382,8 @@ class Run<S, N extends string> {
   /** A fiber that ended in another way than it may. */
   #wrong(name: N, exit: Exit.Exit<unknown, unknown>): SweepFailed | undefined {
     const ending = Ending.of(exit)
-    const listed = this.#scene.ends?.[name]
+    const { ends } = this.#scene
+    const listed = ends !== undefined && Object.hasOwn(ends, name) ? ends[name] : undefined
     const usual = this.#undisturbed === undefined
       ? ending === "Died" ? [] : [ending]
       : [this.#undisturbed.endings[name]!]

@@ -58,6 +58,15 @@ describe("the sweep passes", () => {
     assert.deepStrictEqual(endings.user, ["Completed", "Interrupted"])
   })
 
+  it("fibers of any name, and says how each of them ended", () => {
+    for (const name of ["constructor", "toString", "__proto__", "hasOwnProperty", "", "a b", "a: b"]) {
+      const named = (pool: Pool) => ({ user: held(pool), [name]: held(pool) })
+      const { endings } = sound({ fibers: named, disturb: name as "user", ends: {} })
+      const all = [["user", ["Completed"]], [name, ["Completed", "Interrupted"]]]
+      assert.deepStrictEqual(Object.entries(endings), all as never)
+    }
+  })
+
   it("a typed error that stays the same", () => {
     const { endings } = sound({ fibers: (pool) => ({ user: held(pool, Effect.fail("no")) }) })
     assert.deepStrictEqual(endings.user, ["Interrupted", "no"])
