@@ -25,7 +25,10 @@ export interface Stage<S> {
     plans: ReadonlyArray<Script.Plan>,
     scene: Sweep.Scene<S, N>,
   ) => Effect.Effect<Swept<N>, Sweep.SweepFailed>
-  /** Plays the one run that a failure names, of the program that failed, by the same plans. */
+  /**
+   * Plays the one run that a failure names, of the program that failed, by the same plans. Of plans with one name those
+   * after the first are numbered, `fail 2`. A point is `InvalidPoint` where it names a call that is not made.
+   */
   readonly replay: <N extends string>(
     plans: ReadonlyArray<Script.Plan>,
     scene: Sweep.Scene<S, N>,
@@ -39,7 +42,7 @@ export const on = <S>(prepare: (script: Script.Script) => Effect.Effect<S, unkno
   replay: (plans, scene, point) =>
     Effect.suspend(() => {
       const found = /^(?:(\d+) (.+): )?(.+)$/.exec(point)
-      const plan = plans.find(({ name }) => name === found?.[2])
+      const plan = named(plans).find(({ name }) => name === found?.[2])
       if (found === null || (found[1] !== undefined && plan === undefined)) {
         return Effect.fail(new Point.InvalidPoint({ point, why: "it is no point of a fault sweep by these plans" }))
       }
@@ -49,13 +52,15 @@ export const on = <S>(prepare: (script: Script.Script) => Effect.Effect<S, unkno
         found[1] === undefined ? undefined : Number(found[1]),
         plan ?? Script.pass,
       )
-      return Effect.mapError(
+      const replayed = Effect.mapError(
         Sweep.on(faulty.prepare).replay(faulty.scene, found[3]!),
         (failed) =>
           failed instanceof Sweep.SweepFailed
             ? faulty.located(failed)
             : new Point.InvalidPoint({ point, why: failed.why }),
       )
+      const unmade = new Point.InvalidPoint({ point, why: "no such call is made that goes by this plan" })
+      return Effect.andThen(replayed, Effect.suspend(() => faulty.isMade ? Effect.void : Effect.fail(unmade)))
     }),
 })
 
@@ -71,7 +76,7 @@ const sweep = <S, N extends string>(
     const seen = new Endings<N>()
     seen.add(whole.endings)
     for (let call = 1; call <= right.labels.size; call++) {
-      for (const plan of plans) {
+      for (const plan of named(plans)) {
         if (plan.label !== undefined && !right.labels.get(call)?.has(plan.label)) continue
         const faulty = new Faulty(prepare, scene, call, plan)
         const swept = yield* Effect.mapError(
@@ -85,6 +90,23 @@ const sweep = <S, N extends string>(
     }
     return { steps, runs, calls: right.labels.size, endings: seen.all }
   })
+
+/** The plans with each name once: those after the first of a name are numbered, so that a point tells which it was. */
+const named = (plans: ReadonlyArray<Script.Plan>): ReadonlyArray<Script.Plan> => {
+  const taken = new Set(plans.map(({ name }) => name))
+  const seen = new Set<string>()
+  return plans.map((plan) => {
+    if (!seen.has(plan.name)) {
+      seen.add(plan.name)
+      return plan
+    }
+    let nth = 2
+    while (taken.has(`${plan.name} ${nth}`)) nth++
+    const name = `${plan.name} ${nth}`
+    taken.add(name)
+    return { ...plan, name }
+  })
+}
 
 /**
  * A scene with one call that goes by a plan. Its runs come one after another, so that the last script is the run's own.
@@ -120,6 +142,13 @@ class Faulty<S, N extends string> {
         return [...this.#script?.left ?? [], ...scene.left?.(state) ?? []]
       },
     }
+  }
+
+  /** Whether a run that ended right made the call, and by the plan. */
+  get isMade(): boolean {
+    if (this.#call === undefined) return true
+    const labels = this.labels.get(this.#call)
+    return labels !== undefined && (this.#plan.label === undefined || labels.has(this.#plan.label))
   }
 
   /** A failure with the call and its plan added to where it was seen. */

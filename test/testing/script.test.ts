@@ -522,7 +522,54 @@ describe("a fault sweep", () => {
   })
 })
 
+describe("a fault sweep of fibers of any name", () => {
+  it("says how each of them ended", () => {
+    for (const name of ["constructor", "__proto__"]) {
+      const { endings } = Effect.runSync(
+        FaultSweep.on((script) => Effect.succeed(script.effect("call", Effect.void))).sweep([Script.fail("down")], {
+          fibers: (call) => ({ [name]: call }),
+          disturb: name,
+          ends: { [name]: ["Completed", "down"] },
+        }),
+      )
+      assert.deepStrictEqual(Object.entries(endings), [[name, ["Completed", "Interrupted", "down"]]])
+    }
+  })
+})
+
 describe("a point of a fault sweep", () => {
+  const calls = FaultSweep.on((script) =>
+    Effect.succeed(Effect.catch(
+      script.effect<void, string, never>("call", Effect.void),
+      (error) => error === "down" ? Effect.void : Effect.die(error),
+    ))
+  )
+  const ofCalls: Sweep.Scene<Effect.Effect<void>, "user"> = {
+    fibers: (call) => ({ user: call }),
+    disturb: "user",
+  }
+
+  it("tells plans of one name apart, and plays the one that it was", () => {
+    const plans = [Script.fail("down"), { ...Script.pass, name: "fail 3" }, Script.fail("busy"), Script.fail("gone")]
+    const failed = Effect.runSync(Effect.flip(calls.sweep(plans, ofCalls)))
+    assert.deepStrictEqual([failed.point, failed.why], ["1 fail 2: oldest", "user ended Died, not well: busy"])
+    const again = Effect.runSync(Effect.flip(calls.replay(plans, ofCalls, failed.point)))
+    assert.strictEqual(again.message, failed.message)
+    const last = Effect.runSync(Effect.flip(calls.replay(plans, ofCalls, "1 fail 4: oldest")))
+    assert.strictEqual(last._tag === "SweepFailed" ? last.why : last._tag, "user ended Died, not well: gone")
+    Effect.runSync(calls.replay(plans, ofCalls, "1 fail: oldest"))
+    Effect.runSync(calls.replay(plans, ofCalls, "1 fail 3: oldest"))
+  })
+
+  it("that names a call which is not made, or not of the plan's label, is none", () => {
+    const plans = [Script.pass, Script.at("other", Script.pass)]
+    const why = (point: string) => Effect.runSync(Effect.flip(calls.replay(plans, ofCalls, point)))
+    for (const point of ["0 pass: oldest", "2 pass: oldest", "9 pass: oldest 1", "1 other pass: oldest"]) {
+      assert.strictEqual(why(point).message, `cannot play "${point}": no such call is made that goes by this plan`)
+    }
+    Effect.runSync(calls.replay(plans, ofCalls, "1 pass: oldest 1"))
+  })
+
   it("that names no call, plan or step is none", () => {
     const stage = FaultSweep.on(() => Effect.void)
     const scene = { fibers: () => ({ user: Effect.void }), disturb: "user" } as const
