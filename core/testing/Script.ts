@@ -201,8 +201,8 @@ export class Script {
 
   /**
    * A platform that calls back: `done` hears how it ended, a step later at the earliest, and what is returned tells it
-   * to stop. It hears that only while it is held before it is done; what it makes then is nobody's, unless whoever
-   * listens takes it.
+   * to stop. It hears that until it is done, held, slow or asked just now, and is dropped; what it makes later is
+   * nobody's, unless whoever listens takes it.
    */
   callback<A>(
     label: string,
@@ -210,18 +210,19 @@ export class Script {
     input: ReadonlyArray<unknown> = [],
   ): (done: (exit: Exit.Exit<A, unknown>) => void) => () => void {
     return (done) => {
-      let stopped = false
       const call = this.#ask(label, input)
       const { after, answer, before, deaf, times = 1 } = call.plan
       // Whoever listens for a platform runs in the fiber that calls it, whose deadline it is.
       const context = Fiber.getCurrent()?.context ?? this.#context
-      const run = (effect: Effect.Effect<void>): void => void Effect.runForkWith(context)(effect)
+      const run = (effect: Effect.Effect<void>): Fiber.Fiber<void> => Effect.runForkWith(context)(effect)
       const tell = (exits: ReadonlyArray<Exit.Exit<A, unknown>>): void => {
         ended(call, exits[0]!)
         for (const exit of exits) done(exit)
       }
+      let waiting: Fiber.Fiber<void> | undefined
+      let over = false
       const begin = (instead: Exit.Exit<unknown, unknown> | undefined): void => {
-        if (stopped && deaf !== true) return void (call.state = "dropped")
+        over = true
         if (instead !== undefined) return tell([instead as Exit.Exit<A, unknown>])
         const made = Array.from({ length: times }, make)
         const wait = this.#wait(call, after, "silent")
@@ -233,10 +234,13 @@ export class Script {
         )
       }
       if (before === undefined) begin(undefined)
-      else run(Effect.map(this.#wait(call, before, "held"), begin))
+      else waiting = run(Effect.map(this.#wait(call, before, "held"), begin))
       return () => {
-        stopped = true
-        if (call.state === "held" && deaf !== true) call.go?.(undefined)
+        if (over || deaf === true) return
+        over = true
+        waiting?.interruptUnsafe()
+        call.go = undefined
+        call.state = "dropped"
       }
     }
   }

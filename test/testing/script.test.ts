@@ -209,6 +209,63 @@ describe("a platform that calls back", () => {
   })
 })
 
+describe("a platform that is told to stop", () => {
+  /** What becomes of a call that is told so, twice, after so long: what was heard, how it stands, and who sleeps still. */
+  const stopped = (
+    plan: Script.Plan,
+    after: number,
+  ): readonly [ReadonlyArray<unknown>, ReadonlyArray<string>, number] => {
+    const heard: Array<unknown> = []
+    let [log, sleeping]: [ReadonlyArray<string>, number] = [[], 0]
+    scripted((script, world) => {
+      script.plan("open", plan)
+      const open = script.callback("open", () => "made")
+      const stop = answered(world, Effect.sync(() => open((exit) => heard.push(exit)))) as () => void
+      if (after > 0) world.pass(after)
+      stop()
+      stop()
+      assert.isTrue(Exit.isFailure(world.run(script.release("open"))))
+      world.settle()
+      ;[log, sleeping] = [script.log, world.clock.sleeping]
+      world.pass(5_000)
+      assert.deepStrictEqual(script.log, log)
+    })
+    return [heard, log, sleeping]
+  }
+
+  it("drops the call before it is done, in its own tick too, and sleeps no longer for it", () => {
+    for (const plan of [Script.hold, Script.slow("1 second")]) {
+      for (const after of [0, 1]) assert.deepStrictEqual(stopped(plan, after), [[], ["open 1 dropped"], 0])
+    }
+  })
+
+  it("in the tick in which it was asked drops the call", () => {
+    for (const plan of [Script.hold, Script.slow("1 second")]) {
+      scripted((script, world) => {
+        script.plan("open", plan)
+        world.run(Effect.sync(() => script.callback("open", () => assert.fail("made"))(() => assert.fail("told"))()))
+        assert.deepStrictEqual([script.log, world.clock.sleeping], [["open 1 dropped"], 0])
+      })
+    }
+  })
+
+  it("between its release and its being done drops the call, and after that it hears nothing", () =>
+    scripted((script, world) => {
+      script.plan("open", Script.hold)
+      let made = 0
+      const stop = script.callback("open", () => ++made)(() => {})
+      world.settle()
+      Effect.runSync(script.release("open"))
+      stop()
+      world.settle()
+      assert.deepStrictEqual([made, script.log], [0, ["open 1 dropped"]])
+      const late = script.callback("open 2", () => ++made)(() => {})
+      world.settle()
+      late()
+      assert.deepStrictEqual([made, script.log], [1, ["open 1 dropped", "open 2 1 answered"]])
+    }))
+})
+
 describe("a handle", () => {
   it("is left until it is closed, which is a call of its own", () =>
     scripted((script, world) => {
