@@ -95,7 +95,10 @@ export class NoSuchCall extends Data.Error<{ readonly point: Point; readonly cal
 export interface Handle {
   readonly name: string
   readonly isOpen: boolean
-  /** Closes it, as a call `….close` of the script, once; later ones wait for nothing. */
+  /**
+   * Closes it, as a call `….close` of the script, once: whoever asks while it is being closed, or later, waits for
+   * nothing. Where the call ended before it was done it is open still, and can be closed again.
+   */
   readonly close: Effect.Effect<void>
 }
 
@@ -251,13 +254,24 @@ export class Script {
       const name = `${label} ${1 + this.#opened++}`
       this.#open.add(name)
       const isOpen = (): boolean => this.#open.has(name)
-      const closing = this.effect(`${label}.close`, Effect.sync(() => void this.#open.delete(name)))
+      const close = this.effect(`${label}.close`, Effect.sync(() => void this.#open.delete(name)))
+      let isClosing = false
+      const once = Effect.suspend(() => {
+        let isMine = false
+        const closing = Effect.suspend(() => {
+          if (!isOpen() || isClosing) return Effect.void
+          isMine = isClosing = true
+          return close
+        })
+        // Registered before it is taken, so that whoever is interrupted between the two has nothing to give back.
+        return Effect.ensuring(closing, Effect.sync(() => void (isClosing &&= !isMine)))
+      })
       return {
         name,
         get isOpen(): boolean {
           return isOpen()
         },
-        close: Effect.suspend(() => isOpen() ? closing : Effect.void),
+        close: once,
       }
     })
   }

@@ -281,6 +281,28 @@ describe("a handle", () => {
       world.run(handle.close)
       assert.deepStrictEqual(script.log, ["socket.close 1 answered"])
     }))
+
+  it("is closed once, also by whoever asks while it is being closed, and again where that came to nothing", () =>
+    scripted((script, world) => {
+      script.plan("socket.close 1", Script.hold)
+      script.plan("socket.close 2", Script.hold)
+      const handle = answered(world, script.open("socket")) as Script.Handle
+      const first = world.fork(handle.close)
+      const second = world.fork(handle.close)
+      world.settle()
+      assert.deepStrictEqual([first.pollUnsafe(), second.pollUnsafe()], [undefined, Exit.void])
+      assert.deepStrictEqual(script.log, ["socket.close 1 held"])
+      first.interruptUnsafe()
+      world.settle()
+      const third = world.fork(handle.close)
+      world.settle()
+      world.run(handle.close)
+      assert.deepStrictEqual([script.log, script.left], [["socket.close 1 dropped", "socket.close 2 held"], [
+        "socket 1",
+      ]])
+      world.run(script.release("socket.close 2"))
+      assert.deepStrictEqual([third.pollUnsafe(), script.left], [Exit.void, []])
+    }))
 })
 
 /** A scene that a right consumer passes with every plan and that a faulty one fails, as the message says. */
