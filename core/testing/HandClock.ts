@@ -6,6 +6,7 @@
 import type * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
+import { InvalidRequest } from "../Refusal.ts"
 
 interface Sleeper {
   /** Undefined where it never comes. */
@@ -42,10 +43,10 @@ export class HandClock implements Clock.Clock {
   /**
    * Moves both times on, and wakes in order whoever is due on the way, the longest asleep first at one instant. A fiber
    * that has yet to be scheduled takes its next step at the instant that this ends at, as one does whose timer rings
-   * late.
+   * late. What is no finite time, or less than none, throws `InvalidRequest`.
    */
   advance(millis: number): void {
-    const until = this.#nanos + BigInt(Math.round(millis * 1e6))
+    const until = this.#nanos + nanosOf(millis)
     for (let next = this.#next(); next !== undefined && next.dueNanos! <= until; next = this.#next()) {
       this.#move(next.dueNanos!)
       this.#sleepers.delete(next)
@@ -59,6 +60,7 @@ export class HandClock implements Clock.Clock {
    * who are due at it; says whether there was one.
    */
   advanceToNext(withinMillis: number = Infinity): boolean {
+    if (Number.isNaN(withinMillis)) throw refused("withinMillis", "a number of milliseconds", withinMillis)
     const next = this.#next()
     if (next === undefined) return false
     const millis = Number(next.dueNanos! - this.#nanos) / 1e6
@@ -69,11 +71,13 @@ export class HandClock implements Clock.Clock {
 
   /** The wall clock is set, forwards or backwards; nothing that measures time by it may notice. */
   setWall(byMillis: number): void {
+    if (!Number.isFinite(byMillis)) throw refused("byMillis", finite, byMillis)
     this.#wallMillis += byMillis
   }
 
   /** Whoever reads the monotonic time reads it off by so much more. No clock should do that; sleepers wake as before. */
   skew(byMillis: number): void {
+    if (!Number.isFinite(byMillis * 1e6)) throw refused("byMillis", finite, byMillis)
     this.#skewNanos += BigInt(Math.round(byMillis * 1e6))
   }
 
@@ -120,6 +124,17 @@ export class HandClock implements Clock.Clock {
   readonly currentTimeMillis: Effect.Effect<number> = Effect.sync(() => this.currentTimeMillisUnsafe())
   readonly currentTimeNanos: Effect.Effect<bigint> = Effect.sync(() => this.currentTimeNanosUnsafe())
   readonly monotonicTimeNanos: Effect.Effect<bigint> = Effect.sync(() => this.monotonicTimeNanosUnsafe())
+}
+
+/** What is no time is refused, by throwing: a clock that went by it would stand still, or never come back. */
+const refused = (field: string, rule: string, value: number): InvalidRequest =>
+  new InvalidRequest({ field, rule, value })
+
+const finite = "a finite number of milliseconds"
+
+export const nanosOf = (millis: number): bigint => {
+  if (!Number.isFinite(millis * 1e6) || millis < 0) throw refused("millis", `${finite}, zero or more`, millis)
+  return BigInt(Math.round(millis * 1e6))
 }
 
 const asked = (): never => {

@@ -11,6 +11,7 @@ import * as Exit from "effect/Exit"
 import type * as Fiber from "effect/Fiber"
 import * as Scope from "effect/Scope"
 import type { HandClock } from "./HandClock.ts"
+import * as OptionRules from "./OptionRules.ts"
 import { hangs, type Order, World } from "./World.ts"
 
 /** What is used of an arbitrary of fast-check. */
@@ -71,17 +72,18 @@ export interface Life<M, R> {
 }
 
 export interface Options {
-  /** Lives; 100 by default. */
+  /** Lives, 1 to 1,000,000; 100 by default. */
   readonly runs?: number | undefined
-  /** Commands of a life, at most; 50 by default. */
+  /** Commands of a life, at most, 1 to 100,000; 50 by default. */
   readonly maxCommands?: number | undefined
   /**
-   * Interruptions are drawn for every second command, at up to so many operations; 0, which is the default, draws none.
+   * Interruptions are drawn for every second command, at up to so many operations, 0 to 1,000,000; 0, which is the
+   * default, draws none. A replay needs the same.
    */
   readonly maxCut?: number | undefined
   /** Which ready task is next: the oldest, which is the default, or the newest. */
   readonly order?: Order | undefined
-  /** A random one by default, which is printed. */
+  /** A whole number; a random one by default, which is printed. */
   readonly seed?: number | undefined
   /** What a failure printed: that one life is lived again. */
   readonly replay?: Replay | undefined
@@ -122,7 +124,8 @@ export class ModelFailed extends Data.Error<{
  * Lives so many lives and fails with the first that goes wrong, made as short as it can be.
  *
  * Shrinking leaves out commands; an interruption is counted in operations of its own command's fiber, so that it stays
- * where it was when others go. Lives are the same for the same seed.
+ * where it was when others go. Lives are the same for the same seed. An option that breaks its rule is a
+ * defect, `InvalidLimits`.
  */
 export const check = <M, R>(
   fastCheck: FastCheck,
@@ -130,6 +133,8 @@ export const check = <M, R>(
   options: Options = {},
 ): Effect.Effect<Checked, ModelFailed> =>
   Effect.suspend(() => {
+    const broken = OptionRules.brokenLives(options)
+    if (broken !== undefined) return Effect.die(broken)
     const fc = fastCheck as unknown as Used
     const { maxCommands = 50, maxCut = 0, order = "oldest", replay, runs = 100, seed } = options
     const tally = { commands: 0, cuts: 0 }

@@ -22,6 +22,7 @@ import * as Outcome from "../Outcome.ts"
 import * as Ending from "./Ending.ts"
 import { Endings } from "./Endings.ts"
 import type { HandClock } from "./HandClock.ts"
+import * as OptionRules from "./OptionRules.ts"
 import * as Point from "./Point.ts"
 import * as Reading from "./Reading.ts"
 import { type AnyFiber, defaultMaxSteps, hangs, watch, World } from "./World.ts"
@@ -75,9 +76,9 @@ export interface Scene<S, N extends string> {
    * others.
    */
   readonly prompt?: boolean | undefined
-  /** How long the program may go on in the background after its fibers have ended. None unless it is given. */
+  /** How long the program may go on in the background after its fibers have ended, at most 365 days; none by default. */
   readonly rest?: Duration.Duration | undefined
-  /** After so many steps a run is taken for one that never ends; 20,000 by default. */
+  /** After so many steps a run is taken for one that never ends, 1 to 1,000,000; 20,000 by default. */
   readonly maxSteps?: number | undefined
 }
 
@@ -132,7 +133,7 @@ export interface Stage<S> {
  * Where scenes are played.
  *
  * All of it is synchronous: `Effect.runSync` does in a test of any runner. A program of n steps is played n times in each
- * order, thirteen times as often with a second disturbance.
+ * order, thirteen times as often with a second disturbance. An option that breaks its rule is a defect, `InvalidLimits`.
  *
  * @example
  * ```ts
@@ -154,8 +155,8 @@ export interface Stage<S> {
  * ```
  */
 export const on = <S>(prepare: Effect.Effect<S, unknown, Scope.Scope>): Stage<S> => ({
-  sweep: (scene) => sweep(prepare, scene),
-  replay: (scene, point) => replay(prepare, scene, point),
+  sweep: (scene) => OptionRules.ofScene(scene, sweep(prepare, scene)),
+  replay: (scene, point) => OptionRules.ofScene(scene, replay(prepare, scene, point)),
 })
 
 const sweep = <S, N extends string>(

@@ -16,7 +16,7 @@ import type * as Fiber from "effect/Fiber"
 import * as Random from "effect/Random"
 import type * as Scheduler from "effect/Scheduler"
 import * as Chance from "./Chance.ts"
-import { HandClock } from "./HandClock.ts"
+import { HandClock, nanosOf } from "./HandClock.ts"
 
 /** Something that is ready to be done, and the fiber whose operation made it so; none where something else did. */
 interface Task {
@@ -116,8 +116,8 @@ export class World {
 
   /** Lets so many milliseconds pass, and at each instant on the way all that is ready run. */
   pass(millis: number): void {
-    const until = this.clock.nanos + BigInt(Math.round(millis * 1e6))
-    const left = (): number => Number(until - this.clock.nanos) / 1e6
+    const until = this.clock.nanos + nanosOf(millis)
+    const left = (): number => Math.max(0, Number(until - this.clock.nanos) / 1e6)
     do this.settle()
     while (this.clock.advanceToNext(left()))
     this.clock.advance(left())

@@ -3,6 +3,7 @@
  * not to be seen; if that fails, it can, and its documentation is out of date.
  */
 import { assert, describe, it } from "vitest"
+import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as dgram from "node:dgram"
@@ -298,6 +299,20 @@ onLinux("a sweep on the live scheduler", () => {
     assert.deepInclude(goesOn, { _tag: "GoesOn", where: "interrupted inside, before continuation 1" })
     const { last, runs } = await Effect.runPromise(Leaks.sweep(Effect.void, { maxSteps: 1 }))
     assert.deepStrictEqual([last, runs], [undefined, 2])
+  })
+
+  it("refuses an option that breaks its rule, by name, rule and value", async () => {
+    const refused = async (options: object): Promise<string> => {
+      const exit = await Effect.runPromiseExit(Leaks.sweep(Effect.void, options))
+      return Exit.isFailure(exit) && Exit.hasDies(exit) ? String(Cause.squash(exit.cause)) : "not refused"
+    }
+    for (const maxSteps of [0, 1.5, NaN, Infinity]) {
+      assert.include(
+        await refused({ maxSteps }),
+        "Leaks.sweep: maxSteps must be a whole number from 1 to 1000000, got ",
+      )
+    }
+    assert.include(await refused({ maxStep: 1 }), "maxStep must be one of rest, within, maxSteps, got 1")
   })
 
   it("finds nothing left of a server of this library, interrupted while it begins, serves and ends", async () => {

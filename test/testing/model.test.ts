@@ -6,6 +6,7 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Semaphore from "effect/Semaphore"
+import { InvalidLimits } from "../../core/Refusal.ts"
 import * as Model from "../../core/testing/Model.ts"
 
 /** Places that are counted; `fault` names what is wrong with them. */
@@ -120,6 +121,31 @@ describe("a life", () => {
     assert.deepStrictEqual(Effect.runSync(Effect.flip(Model.check(fc, raced, { order: "newest", runs: 9 }))).life, [
       "race",
     ])
+  })
+})
+
+describe("an option that breaks its rule", () => {
+  const refused = (options: object): string => {
+    const exit = Effect.runSyncExit(Model.check(fc, life("none"), options))
+    const defect = Exit.isFailure(exit) ? Cause.squash(exit.cause) : undefined
+    return defect instanceof InvalidLimits ? defect.message : `not refused: ${String(exit)}`
+  }
+
+  it("is refused before a life is lived, by name, rule and value", () => {
+    for (const value of [0, -1, 1.5, NaN, Infinity, "9"]) {
+      assert.match(refused({ runs: value }), /^Model: runs must be a whole number from 1 to 1000000, got /)
+      assert.match(refused({ maxCommands: value }), /^Model: maxCommands must be a whole number from 1 to 100000, got /)
+      if (value !== 0) assert.match(refused({ maxCut: value }), /^Model: maxCut must be a whole number from 0 to /)
+      if (value !== 0 && value !== -1) assert.match(refused({ seed: value }), /^Model: seed must be a whole number/)
+    }
+    assert.strictEqual(refused({ order: "any" }), 'Model: order must be one of oldest, newest, got "any"')
+    assert.strictEqual(
+      refused({ maxRuns: 9 }),
+      "Model: maxRuns must be one of runs, maxCommands, maxCut, order, seed, replay, got 9",
+    )
+    assert.match(refused({ replay: { seed: NaN, path: "0", replayPath: "" } }), /^Model replay: seed must be /)
+    assert.match(refused({ replay: { seed: 1, path: 0, replayPath: "" } }), /^Model replay: path must be text, got 0/)
+    assert.match(refused({ replay: "0" }), /^Model: replay must be what a failure printed, got "0"/)
   })
 })
 

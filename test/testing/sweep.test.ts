@@ -13,6 +13,7 @@ import * as Scheduler from "effect/Scheduler"
 import * as Scope from "effect/Scope"
 import * as Semaphore from "effect/Semaphore"
 import * as Outcome from "../../core/Outcome.ts"
+import { InvalidLimits } from "../../core/Refusal.ts"
 import * as HandClock from "../../core/testing/HandClock.ts"
 import * as Sweep from "../../core/testing/Sweep.ts"
 import { World } from "../../core/testing/World.ts"
@@ -463,6 +464,29 @@ describe("the sweep finds", () => {
   })
 })
 
+describe("an option of a scene that breaks its rule", () => {
+  it("is refused before anything is run, by name, rule and value", () => {
+    const refused = (given: object): string => {
+      const prepared = Sweep.on<Pool>(Effect.sync(() => assert.fail("prepared")))
+      const made = scene({ fibers: () => ({ user: Effect.void }), ...given })
+      const [swept, replayed] = [prepared.sweep(made), prepared.replay(made, "oldest")].map((effect) => {
+        const exit = Effect.runSyncExit<unknown, unknown>(effect)
+        const defect = Exit.isFailure(exit) ? Cause.squash(exit.cause) : undefined
+        return defect instanceof InvalidLimits ? defect.message : `not refused: ${String(exit)}`
+      })
+      assert.strictEqual(swept, replayed)
+      return swept!
+    }
+    for (const maxSteps of [0, -1, 1.5, NaN, Infinity]) {
+      assert.match(refused({ maxSteps }), /^Sweep: maxSteps must be a whole number from 1 to 1000000, got /)
+    }
+    for (const rest of [Duration.infinity, Duration.days(400), "1 second", 5]) {
+      assert.match(refused({ rest }), /^Sweep: rest must be a Duration from zero to 365 days, got /)
+    }
+    assert.match(refused({ oracel: () => Effect.void }), /^Sweep: oracel must be one of fibers, disturb, again, /)
+  })
+})
+
 describe("a point", () => {
   const fibers = () => ({ user: Effect.yieldNow, second: Effect.void })
   const replay = (point: string, given?: Partial<Sweep.Scene<Pool, "user" | "second">>) =>
@@ -510,6 +534,26 @@ describe("the sweep does not see", () => {
     sound({ fibers: () => ({ user: Effect.sync(() => void elsewhere.push(Effect.runFork(Effect.never))) }) })
     assert.isAbove(elsewhere.length, 0)
     for (const fiber of elsewhere) fiber.interruptUnsafe()
+  })
+})
+
+describe("a clock that moves by hand", () => {
+  it("refuses to move by what is no time, with the rule and the value", () => {
+    const clock = new HandClock.HandClock()
+    const before = [clock.nanos, clock.currentTimeMillisUnsafe(), clock.monotonicTimeNanosUnsafe()]
+    for (const value of [NaN, Infinity, -1]) {
+      const rule = `millis must be a finite number of milliseconds, zero or more, got ${value}`
+      assert.throws(() => clock.advance(value), rule)
+      assert.throws(() => new World("oldest").pass(value), rule)
+    }
+    for (const value of [NaN, -Infinity]) {
+      const rule = `byMillis must be a finite number of milliseconds, got ${value}`
+      assert.throws(() => clock.setWall(value), rule)
+      assert.throws(() => clock.skew(value), rule)
+    }
+    assert.throws(() => clock.advanceToNext(NaN), "withinMillis must be a number of milliseconds, got NaN")
+    const after = [clock.nanos, clock.currentTimeMillisUnsafe(), clock.monotonicTimeNanosUnsafe()]
+    assert.deepStrictEqual(after, before)
   })
 })
 

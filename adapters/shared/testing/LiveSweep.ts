@@ -15,6 +15,7 @@ import * as Effect from "effect/Effect"
 import type * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
 import * as Scheduler from "effect/Scheduler"
+import * as OptionRules from "../../../core/testing/OptionRules.ts"
 import { watch } from "../../../core/testing/World.ts"
 import * as LeakCheck from "./LeakCheck.ts"
 
@@ -23,7 +24,7 @@ export interface Options {
   readonly rest?: Effect.Effect<unknown> | undefined
   /** How long an interrupted run may take to end; 5 seconds by default. */
   readonly within?: Duration.Input | undefined
-  /** The most continuations that are tried; 1,000 by default. */
+  /** The most continuations that are tried, 1 to 1,000,000; 1,000 by default. */
   readonly maxSteps?: number | undefined
 }
 
@@ -50,10 +51,21 @@ export type Sweep = <A, E, R>(
   options?: Options,
 ) => Effect.Effect<Swept<A, E>, LeakCheck.Leaked | LeakCheck.CannotSee | GoesOn, R>
 
-/** Fails with the first run that leaves something open, by `check`, or that goes on. */
+const rules: Readonly<Record<string, OptionRules.Rule>> = {
+  rest: OptionRules.any,
+  within: OptionRules.any,
+  maxSteps: OptionRules.whole(1, 1_000_000),
+}
+
+/**
+ * Fails with the first run that leaves something open, by `check`, or that goes on. An option that breaks its rule is a defect,
+ * `InvalidLimits`.
+ */
 export const make =
   (check: LeakCheck.LeakCheck["check"]): Sweep => <A, E, R>(effect: Effect.Effect<A, E, R>, options: Options = {}) =>
     Effect.gen(function* () {
+      const broken = OptionRules.broken("Leaks.sweep", options, rules)
+      if (broken !== undefined) return yield* Effect.die(broken)
       const context = yield* Effect.context<R>()
       const within = Duration.fromInputUnsafe(options.within ?? "5 seconds")
       let [runs, interrupted] = [0, 0]

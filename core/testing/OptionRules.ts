@@ -1,0 +1,74 @@
+/**
+ * The rules that what this kit is given is checked by at the door. Owns nothing.
+ *
+ * What breaks one is `InvalidLimits`, and a defect: a test that asks for what cannot be is wrong itself, and no run of it
+ * would say so.
+ */
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Limit from "../Limits.ts"
+import { InvalidLimits } from "../Refusal.ts"
+
+/** What breaks the rule as text, or undefined. */
+export type Rule = (value: unknown) => string | undefined
+
+export const any: Rule = () => undefined
+export const whole = (min: number, max: number): Rule => (value) => Limit.wholeRule(value, { min, max })
+export const word = (...words: ReadonlyArray<string>): Rule => (value) =>
+  words.includes(value as string) ? undefined : `one of ${words.join(", ")}`
+export const text: Rule = (value) => typeof value === "string" ? undefined : "text"
+
+const longest = Duration.days(365)
+export const rest: Rule = (value) =>
+  Duration.isDuration(value) && Duration.between(value, { minimum: Duration.zero, maximum: longest })
+    ? undefined
+    : "a Duration from zero to 365 days"
+
+/** The first option that has no rule, or breaks it; one that is undefined was not given. */
+export const broken = (
+  system: string,
+  options: object,
+  rules: Readonly<Record<string, Rule>>,
+): InvalidLimits | undefined => {
+  const known = new Map(Object.entries(rules))
+  for (const [limit, value] of Object.entries(options)) {
+    const breaks = known.get(limit)
+    const rule = breaks === undefined
+      ? `one of ${[...known.keys()].join(", ")}`
+      : value === undefined
+      ? undefined
+      : breaks(value)
+    if (rule !== undefined) return new InvalidLimits({ system, limit, rule, value })
+  }
+  return undefined
+}
+
+const scene: Readonly<Record<string, Rule>> = {
+  fibers: any,
+  disturb: any,
+  again: any,
+  ends: any,
+  conserved: any,
+  oracle: any,
+  left: any,
+  prompt: any,
+  rest,
+  maxSteps: whole(1, 1_000_000),
+}
+export const ofScene = <A, E>(given: object, effect: Effect.Effect<A, E>): Effect.Effect<A, E> =>
+  Effect.suspend(() => {
+    const breaks = broken("Sweep", given, scene)
+    return breaks === undefined ? effect : Effect.die(breaks)
+  })
+
+const lives: Readonly<Record<string, Rule>> = {
+  runs: whole(1, 1_000_000),
+  maxCommands: whole(1, 100_000),
+  maxCut: whole(0, 1_000_000),
+  order: word("oldest", "newest"),
+  seed: whole(Number.MIN_SAFE_INTEGER, Number.MAX_SAFE_INTEGER),
+  replay: (value) => typeof value === "object" && value !== null ? undefined : "what a failure printed",
+}
+const replay: Readonly<Record<string, Rule>> = { seed: lives.seed!, path: text, replayPath: text }
+export const brokenLives = (given: { readonly replay?: object | undefined }): InvalidLimits | undefined =>
+  broken("Model", given, lives) ?? broken("Model replay", given.replay ?? {}, replay)
