@@ -26,7 +26,8 @@ it(
 )
 
 it("a wrong argument makes the status 2", { timeout: 60_000 }, async () => {
-  for (const args of [["--only", "core/Nothing"], ["--sample", "0"], ["--unknown"]]) {
+  const tables = ["test/Nothing.ts", "core/mod.ts"].map((path) => ["--table", path])
+  for (const args of [["--only", "core/Nothing"], ["--sample", "0"], ["--unknown"], ...tables]) {
     assert.strictEqual((await command(...args)).status, 2)
   }
 })

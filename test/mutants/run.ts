@@ -72,7 +72,11 @@ const changed = flags.changed === undefined ? undefined : Changes.parse(
 const isAsked = (file: string): boolean =>
   (flags.only?.some((path) => file.startsWith(path)) ?? true) && (changed?.has(file) ?? true)
 
-const breaks: readonly Break[] = flags.table === undefined ? own : (await import(Runtime.root + flags.table)).breaks
+const table = async (path: string): Promise<readonly Break[]> => {
+  const { breaks } = existsSync(Runtime.root + path) ? await import(Runtime.root + path) : {}
+  return Array.isArray(breaks) ? breaks : stop(2, `mutants: ${path} is no table of breaks`)
+}
+const breaks = flags.table === undefined ? own : await table(flags.table)
 const read = (file: string): string | undefined =>
   existsSync(Runtime.root + file) ? readFileSync(Runtime.root + file, "utf8") : undefined
 const files = readdirSync(`${Runtime.root}core`, { recursive: true, encoding: "utf8" })
