@@ -38,7 +38,8 @@ export const broken = (
       : value === undefined
       ? undefined
       : breaks(value)
-    if (rule !== undefined) return new InvalidLimits({ system, limit, rule, value })
+    const shown = Duration.isDuration(value) ? Duration.format(value) : value
+    if (rule !== undefined) return new InvalidLimits({ system, limit, rule, value: shown })
   }
   return undefined
 }

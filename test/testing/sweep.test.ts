@@ -483,6 +483,7 @@ describe("an option of a scene that breaks its rule", () => {
     for (const rest of [Duration.infinity, Duration.days(400), "1 second", 5]) {
       assert.match(refused({ rest }), /^Sweep: rest must be a Duration from zero to 365 days, got /)
     }
+    assert.match(refused({ rest: Duration.days(400) }), /got "400d"$/)
     assert.match(refused({ oracel: () => Effect.void }), /^Sweep: oracel must be one of fibers, disturb, again, /)
   })
 })
