@@ -319,6 +319,30 @@ describe("what is the same in every run", () => {
     }))
 })
 
+describe("a step", () => {
+  it.effect.each(
+    Object.entries({
+      "that yields": Effect.yieldNow,
+      "that yields, and does nothing": Effect.andThen(Effect.yieldNow, Effect.void),
+      "that sleeps": Effect.sleep(1),
+      "that does nothing": Effect.void,
+    }),
+  )("of its own is what follows code behind a first operation %s", ([, first]) =>
+    Effect.gen(function* () {
+      const add = (counter: { n: number }) =>
+        Effect.flatMap(first, () => {
+          const n = counter.n
+          return Effect.sync(() => {
+            counter.n = n + 1
+          })
+        })
+      const program = { ...lost, fibers: (counter: { n: number }) => ({ a: add(counter), b: add(counter) }) }
+      expect(yield* about(program)).toEqual(["oracle", "1 of 2"])
+      const drawn = yield* Effect.flip(Explorer.sample(program, { seed: 1, schedules: 500 }))
+      expect(drawn).toMatchObject({ _tag: "ScheduleFailed", cause: "1 of 2" })
+    }))
+})
+
 describe("an interruption", () => {
   it.effect("comes between what is taken and the exit that gives it back, and not between two that are one step", () =>
     Effect.gen(function* () {
