@@ -56,6 +56,13 @@ export class Actor {
     this.word = word
   }
 
+  /** The first turn of its loop, or of one after a wait. */
+  begun(): void {
+    // Whose first turns did nothing has stepped aside before it was at work, and goes on as anybody does.
+    if (!this.isFresh && this.resuming === "atWork") this.resuming = undefined
+    this.isFresh = false
+  }
+
   get isDone(): boolean {
     return this.fiber.pollUnsafe() !== undefined
   }

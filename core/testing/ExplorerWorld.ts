@@ -214,11 +214,7 @@ export class World implements Scheduler.Scheduler {
     const known = this.actors.of(fiber)
     const actor = known ?? this.#meet(fiber)
     const { task } = actor
-    if (this.#choosing) {
-      // Whose first turns did nothing has stepped aside before it was at work, and goes on as anybody does.
-      if (!actor.isFresh && actor.resuming === "atWork") actor.resuming = undefined
-      actor.isFresh = false
-    }
+    if (this.#choosing) actor.begun()
     if (task !== undefined && task !== this.#act) this.#overtaken(task, actor)
     actor.task = undefined
     const act = this.#act
