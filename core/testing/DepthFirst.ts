@@ -32,6 +32,11 @@ export class DepthFirst implements Chooser {
     return this.#follower !== undefined
   }
 
+  /** What is shared could not be read: by what was thrown, or by a class that hides something. */
+  get unreadable(): { readonly cause: unknown } | undefined {
+    return this.#known?.unreadable
+  }
+
   begin(scene: Scene): void {
     this.#depth = 0
     this.#follower = undefined
@@ -40,6 +45,7 @@ export class DepthFirst implements Chooser {
   }
 
   decide(options: ReadonlyArray<number>): number {
+    if (this.unreadable !== undefined) return -1
     if (this.#follower !== undefined) return this.#follower.decide(options)
     if (options.length === 1) return 0
     const at = this.#depth++

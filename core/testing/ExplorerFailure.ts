@@ -69,24 +69,31 @@ const textOf = (cause: unknown): string => cause instanceof Error ? `${cause.nam
  * - `diverged`: run the same way, it did something else. It kept something from an earlier run, which `prepare` has to
  *   make anew, or it goes by a date, a random number or an id that is not Effect's own.
  * - `woken`: a fiber went on after the run by something from outside, such as a promise or a timer of the host.
+ * - `unreadable`: `shared` threw, or showed something that cannot be read in full: one of a class with private fields, or
+ *   of the platform, such as a `URL` or a `WeakMap`.
  * - `unshared`: two orders of steps that touched nothing shared came to different ends, so `shared` does not tell all.
  */
 export class Uncontrolled extends Data.Error<{
-  readonly reason: "diverged" | "woken" | "unshared"
+  readonly reason: "diverged" | "woken" | "unreadable" | "unshared"
   /** The schedule up to where that was seen. */
   readonly schedule: string
   /** Who was woken. */
   readonly fiber?: string | undefined
+  /** What `shared` threw, or the class that cannot be read. */
+  readonly cause?: unknown
 }> {
   readonly _tag = "Uncontrolled"
   override readonly name = "Uncontrolled"
   override get message(): string {
-    const { fiber, reason } = this
+    const { cause, fiber, reason } = this
     const why = {
       diverged:
         "the program did something else when it was run the same way again: it must make all its state in prepare, " +
         "and go by no date, random number or id but Effect's",
       woken: `${fiber} was woken from outside the program: by a promise, or by a timer or a socket of the host`,
+      unreadable: `what \`shared\` shows cannot be read (${
+        textOf(cause)
+      }): show what it holds instead, as numbers or text`,
       unshared:
         "the program ended otherwise when steps changed places that touched nothing shared: `shared` does not " +
         "tell all that one fiber can change and another can see",

@@ -13,7 +13,7 @@ import { World } from "./ExplorerWorld.ts"
 import { Words } from "./Schedule.ts"
 
 /** How a search stands after a run: it goes on, is through, was cut by its bound, or has come upon something. */
-type Standing = "on" | "through" | "cut" | "diverged" | "unshared" | Finding
+type Standing = "on" | "through" | "cut" | "diverged" | "unreadable" | "unshared" | Finding
 
 /** Runs between two looks at the outside, so that nobody else waits for a search to end. */
 const batch = 64
@@ -29,6 +29,7 @@ export class Search {
   runs = 0
   repeats = 0
   readonly #steps: Array<number> = []
+  #unreadable: unknown = undefined
 
   constructor(program: AnyProgram, limits: Complete) {
     this.#program = program
@@ -42,6 +43,10 @@ export class Search {
     const search = new DepthFirst(this.#words, { prune })
     return this.#until(() => {
       const finding = this.#play(search)
+      if (search.unreadable !== undefined) {
+        this.#unreadable = search.unreadable.cause
+        return "unreadable"
+      }
       if (search.isDiverged) return "diverged"
       const fits = search.ended(this.world.agenda.log, prune ? outcome(this.world, finding) : "")
       if (search.isRepeat) this.repeats++
@@ -93,8 +98,8 @@ export class Search {
           const replay = new Replay(this.#program, this.#words, this.#limits)
           return yield* replay.explain({ log, turns }, standing, this.runs)
         }
-        if (standing === "diverged" || standing === "unshared") return yield* this.#uncontrolled(standing)
-        if (standing !== "on") return standing === "through"
+        if (standing === "through" || standing === "cut") return standing === "through"
+        if (standing !== "on") return yield* this.#uncontrolled(standing)
       }
     })
   }
@@ -109,6 +114,6 @@ export class Search {
 
   #uncontrolled(reason: Uncontrolled["reason"]): Effect.Effect<never, Uncontrolled> {
     const schedule = this.#words.print(this.world.agenda.log)
-    return Effect.fail(new Uncontrolled({ reason, schedule, fiber: this.world.intruder }))
+    return Effect.fail(new Uncontrolled({ reason, schedule, fiber: this.world.intruder, cause: this.#unreadable }))
   }
 }

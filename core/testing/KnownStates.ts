@@ -23,6 +23,7 @@
  */
 import * as Cause from "effect/Cause"
 import * as Exit from "effect/Exit"
+import * as Result from "effect/Result"
 import type { Place, Scene, Step } from "./Chooser.ts"
 import { Drawing, type Known, type Thing } from "./SharedState.ts"
 
@@ -61,9 +62,13 @@ export class KnownStates {
   /** What is shared, with the time, as the number of its text. */
   #shown = 0
   #steps = 0
+  /** Who had ended by then, in every run in the same way. */
+  #early: ReadonlySet<number> = new Set()
   readonly #past: Array<Past> = []
   readonly #numbers = new Map<string, number>()
   readonly #visits = new Map<string, Array<Visit>>()
+  /** Why what is shared could not be drawn: what was thrown, or a class that hides something. */
+  unreadable: { readonly cause: unknown } | undefined = undefined
 
   /** A run begins. */
   begin(scene: Scene): void {
@@ -74,6 +79,7 @@ export class KnownStates {
     this.#steps = 0
     // Whatever is there when it begins may be in the hands of all.
     for (const word of this.#alive()) this.#lastRun.set(word, 0)
+    this.#early = new Set([...scene.actors.all].filter(({ isDone }) => isDone).map(({ word }) => word))
     this.#show(this.#number("begin"))
   }
 
@@ -106,7 +112,9 @@ export class KnownStates {
 
   /** A visit that makes this one needless; undefined where there was none, and this one is recorded. */
   visit({ current, interruptions, log, preemptions, running }: Place, run: Run): Visit | undefined {
-    const state = `${this.#parts()} ${this.#shown} ${interruptions}`
+    const parts = this.#parts()
+    if (parts === undefined) return undefined
+    const state = `${parts} ${this.#shown} ${interruptions}`
     const visits = this.#visits.get(state)
     const visit: Visit = { run, at: log.length, current, running, preemptions }
     const enough = visits?.find((other) => covers(other, visit))
@@ -123,7 +131,10 @@ export class KnownStates {
       this.#things,
       (ordinal) => ({ name: this.#number(`${step}:${ordinal}`), since, holders: undefined }),
     )
-    let text = drawing.tell(this.#scene.shared())
+    const told = Result.try(() => drawing.tell(this.#scene.shared()))
+    let text = Result.isSuccess(told) ? told.success : ""
+    if (Result.isFailure(told)) this.unreadable ??= { cause: told.failure }
+    else if (drawing.unread !== undefined) this.unreadable ??= { cause: drawing.unread }
     let hasMoved = drawing.news > 0
     const gone: Array<readonly [Thing, Known]> = []
     for (const entry of this.#things) {
@@ -160,30 +171,41 @@ export class KnownStates {
     return alive
   }
 
-  /** Every fiber with its history or its end, and what is ready without being a known fiber's. */
-  #parts(): string {
+  /** Every fiber with its history or its end, and what is ready without being a known fiber's; undefined if not known. */
+  #parts(): string | undefined {
     const { all, ready } = this.#scene.actors
     const parts: Array<string> = []
     for (const { fiber, word } of all) {
       const exit = fiber.pollUnsafe()
-      parts.push(exit === undefined ? `${word}=${this.#history(word)}` : `${word}:${this.#ended(exit)}`)
+      if (exit === undefined) parts.push(`${word}=${this.#history(word)}`)
+      else {
+        const end = this.#ended(exit)
+        if (!end.isWhole && !this.#early.has(word)) return undefined
+        parts.push(`${word}:${end.text}`)
+      }
     }
     for (const { actor, word } of ready) if (actor === undefined) parts.push(`${word}<${this.#history(word)}`)
     return parts.sort().join()
   }
 
-  /** An end as text, by content: what of it others share has a name, and the rest nobody else has. */
-  #ended(exit: Exit.Exit<unknown, unknown>): string {
+  /**
+   * An end as text, by content: what of it others share has a name, and the rest nobody else has. It is not whole where it
+   * may hide something from whoever looks: a state with such an end is not known, and is gone on from each time.
+   */
+  #ended(exit: Exit.Exit<unknown, unknown>): { readonly text: string; readonly isWhole: boolean } {
     const drawing = new Drawing(this.#things, (ordinal) => ({ name: -1 - ordinal, since: 0, holders: undefined }))
-    if (Exit.isSuccess(exit)) return drawing.draw(exit.value)
-    if (Cause.hasInterruptsOnly(exit.cause)) return "!"
-    return exit.cause.reasons.map((reason) =>
-      reason._tag === "Fail"
-        ? `!${drawing.draw(reason.error)}`
-        : reason._tag === "Die"
-        ? `?${drawing.draw(reason.defect)}`
-        : "!"
-    ).join()
+    const text = Exit.isSuccess(exit)
+      ? drawing.draw(exit.value)
+      : Cause.hasInterruptsOnly(exit.cause)
+      ? "!"
+      : exit.cause.reasons.map((reason) =>
+        reason._tag === "Fail"
+          ? `!${drawing.draw(reason.error)}`
+          : reason._tag === "Die"
+          ? `?${drawing.draw(reason.defect)}`
+          : "!"
+      ).join()
+    return { text, isWhole: drawing.unread === undefined && !drawing.isDoubtful }
   }
 
   #history(word: number): number {

@@ -1,6 +1,7 @@
 /** What fibers share, as text that is the same wherever what they share is the same. Owns nothing. */
 import * as Context from "effect/Context"
 import * as Fiber from "effect/Fiber"
+import * as Redacted from "effect/Redacted"
 
 /** An object, a function or a symbol: what is told apart from another of the same content. */
 export type Thing = object | symbol
@@ -15,11 +16,13 @@ export interface Known {
 }
 
 /**
- * Draws values with all that they lead to: by properties, elements, and the entries of maps and sets.
+ * Draws values with all that they lead to: by properties of any kind and name, elements, bytes, the entries of maps and
+ * sets, and the class and words of errors.
  *
  * Every thing is told by its name, and where it comes first by its content as well, so that one in the place of another is
- * a difference. What lies in closures and private fields cannot be seen. Of a fiber it is seen whether and how it has
- * ended; a context never changes, so that it is enough to see which it is.
+ * a difference. Of a fiber it is seen whether and how it has ended; a context never changes, so that it is enough to see
+ * which it is. What lies in closures cannot be seen, and nobody can tell whether there is anything. Of a thing whose class
+ * has private fields or belongs to the platform it is known that there is: {@link unread} says which it was.
  */
 export class Drawing {
   /** The things that are in it. */
@@ -28,6 +31,10 @@ export class Drawing {
   readonly #meet: (ordinal: number) => Known
   /** How many things were not known before. */
   news = 0
+  /** The class of the first thing that cannot be read in full. */
+  unread: string | undefined = undefined
+  /** A function that is nobody else's was met, or a thing of a class of the program's own: either may hide something. */
+  isDoubtful = false
 
   constructor(known: ReadonlyMap<Thing, Known>, meet: (ordinal: number) => Known) {
     this.#known = known
@@ -45,20 +52,118 @@ export class Drawing {
     if (drawn !== undefined) return `#${drawn.name}`
     const known = this.#known.get(value) ?? this.#meet(this.news++)
     this.things.set(value, known)
-    return typeof value === "object" ? `#${known.name}${this.#content(value)}` : `#${known.name}`
+    if (typeof value === "symbol") return `#${known.name}`
+    if (typeof value === "object") return `#${known.name}${this.#content(value)}`
+    // One that others have is told by its name; what another one does depends on what it was made with.
+    if (!this.#known.has(value)) this.isDoubtful = true
+    return `#${known.name}${this.#ofFunction(value)}`
+  }
+
+  #ofFunction(value: object): string {
+    let text = ""
+    for (const key of Reflect.ownKeys(value)) {
+      const property = standard.has(key) ? undefined : Object.getOwnPropertyDescriptor(value, key)
+      if (property !== undefined && "value" in property) text += `${this.#key(key)}:${this.draw(property.value)},`
+    }
+    return text === "" ? "" : `{${text}}`
   }
 
   #content(value: object): string {
-    if (Array.isArray(value)) return `[${value.map((part) => this.draw(part)).join()}]`
     if (Fiber.isFiber(value)) return `(${this.draw(value.pollUnsafe())})`
     if (Context.isContext(value)) return "()"
-    let text = ""
+    const keys = Reflect.ownKeys(value)
+    const prototype: object | null = Object.getPrototypeOf(value)
+    if (prototype === Array.prototype && keys.length === (value as Array<unknown>).length + 1) {
+      const dense = (value as Array<unknown>).every((_, i) => keys[i] === String(i))
+      if (dense) return `[${(value as Array<unknown>).map((part) => this.draw(part)).join()}]`
+    }
+    let text = this.#ofClass(value, prototype)
+    const isError = value instanceof Error
     if (value instanceof Map) { for (const [key, part] of value) text += `${this.draw(key)}>${this.draw(part)};` }
     else if (value instanceof Set) { for (const part of value) text += `${this.draw(part)};` }
-    else if (value instanceof Date) text = String(value.getTime())
-    for (const key of Object.keys(value)) text += `${key}:${this.draw((value as Record<string, unknown>)[key])},`
+    else if (value instanceof Date) text += String(value.getTime())
+    else if (value instanceof RegExp) text += String(value)
+    else if (isError) text += `${prototype?.constructor?.name} ${scalar(value.name)} ${scalar(value.message)} `
+    else if (value instanceof ArrayBuffer) text += new Uint8Array(value).join()
+    else if (value instanceof DataView) text += `${value.byteOffset} ${value.byteLength} ${this.draw(value.buffer)}`
+    for (const key of keys) {
+      if (isError && placed.has(key)) continue
+      text += `${this.#key(key)}:${this.draw((value as Record<PropertyKey, unknown>)[key])},`
+    }
     return `{${text}}`
   }
+
+  #key(key: string | symbol): string {
+    return typeof key === "string" ? scalar(key) : this.draw(key)
+  }
+
+  /** What a prototype that belongs to no class leads to, and whether something is hidden. */
+  #ofClass(value: object, prototype: object | null): string {
+    if ("~effect/PartitionedSemaphore" in value) this.unread ??= "PartitionedSemaphore"
+    if (prototype === null || prototype === Object.prototype) return ""
+    if (Redacted.isRedacted(value)) this.unread ??= "Redacted"
+    switch (kindOf(prototype)) {
+      case "hidden":
+        this.unread ??= prototype.constructor?.name || "thing of the platform"
+        return ""
+      case "unknown":
+        this.isDoubtful = true
+        return ""
+      case "loose":
+        return `^${this.draw(prototype)} `
+      case "known":
+        return ""
+    }
+  }
+}
+
+/** What of a class hides: something for certain, nothing, or nobody knows; a loose prototype is one without a class. */
+type Kind = "hidden" | "known" | "unknown" | "loose"
+
+/** What every function has, and where an error says that it was made. */
+const standard: ReadonlySet<PropertyKey> = new Set(["length", "name", "prototype", "arguments", "caller"])
+const placed: ReadonlySet<PropertyKey> = new Set(["stack", "line", "column", "sourceURL"])
+
+const bytes: object = Object.getPrototypeOf(Uint8Array.prototype)
+const open: ReadonlySet<object> = new Set<object>([
+  ...[Object, Array, Map, Set, Date, RegExp, ArrayBuffer, DataView].map((each) => each.prototype as object),
+  bytes,
+])
+const kinds = new WeakMap<object, Kind>()
+
+const kindOf = (prototype: object): Kind => {
+  const known = kinds.get(prototype)
+  if (known !== undefined) return known
+  const kind = judged(prototype)
+  kinds.set(prototype, kind)
+  return kind
+}
+
+const judged = (prototype: object): Kind => {
+  if (open.has(prototype)) return "known"
+  const parent: object | null = Object.getPrototypeOf(prototype)
+  const above = parent === null ? "known" : kindOf(parent)
+  if (above === "hidden") return above
+  if (Object.hasOwn(prototype, "constructor")) {
+    if (typeof prototype.constructor !== "function") return "hidden"
+    const source = Function.prototype.toString.call(prototype.constructor)
+    const isError = prototype === Error.prototype || prototype instanceof Error
+    // One of the platform keeps what it holds where nobody sees it, and so do private fields, which their source names.
+    if (source.includes("[native code]")) return isError || parent === bytes ? "known" : "hidden"
+    // "/*#__PURE__*/" is said to bundlers.
+    if (/(?<!\*)#[\p{ID_Start}$_]/u.test(source)) return "hidden"
+    if (isError) return "known"
+  }
+  if (isEffects(prototype) || (above === "known" && parent !== null && isEffects(parent))) return "known"
+  return Object.hasOwn(prototype, "constructor") ? "unknown" : above === "unknown" ? above : "loose"
+}
+
+/** Effect marks what it makes. */
+const isEffects = (prototype: object): boolean => {
+  for (let each: object | null = prototype; each !== null; each = Object.getPrototypeOf(each)) {
+    if (Reflect.ownKeys(each).some((key) => String(key).includes("~effect/"))) return true
+  }
+  return false
 }
 
 const isThing = (value: unknown): value is Thing =>
