@@ -2,8 +2,9 @@
  * Which states a search has been in: its pruning.
  *
  * What a fiber does in a step depends on what it has been through, on what is shared, and on the time. Its *history* is all
- * of that: its history before its last step, what was shared before that step, by name and content, and the choices in it;
- * in a step in which several fibers ran, the histories of all of them. So fibers with the same history are at the same
+ * of that: its history before its last step, what was shared before that step, by name and content, how the fibers that
+ * others had started had ended by then, and the choices in it;
+ * in a step in which several fibers ran, the histories of all of them; and that it was interrupted meanwhile. So fibers with the same history are at the same
  * point with the same values in their hands. A *state* is what is shared, the time, and for each fiber its history or, if
  * it has ended, its end. From the same state on, the same can happen.
  *
@@ -21,7 +22,7 @@
  *
  * Owns a record for each state. Nothing is hashed: what is the same has the same text.
  */
-import * as Cause from "effect/Cause"
+import type * as Cause from "effect/Cause"
 import * as Exit from "effect/Exit"
 import * as Result from "effect/Result"
 import type { Place, Scene, Step } from "./Chooser.ts"
@@ -61,6 +62,11 @@ export class KnownStates {
   #things: ReadonlyMap<Thing, Known> = new Map()
   /** What is shared, with the time, as the number of its text. */
   #shown = 0
+  /** How often each was interrupted that goes on all the same. */
+  #interrupted = new Map<number, number>()
+  /** Fibers that others may have in hand, and that have ended, with their ends. */
+  #endings = new Map<number, string>()
+  #ended = ""
   #steps = 0
   /** Who had ended by then, in every run in the same way. */
   #early: ReadonlySet<number> = new Set()
@@ -76,6 +82,9 @@ export class KnownStates {
     this.#histories = new Map()
     this.#lastRun = new Map()
     this.#things = new Map()
+    this.#interrupted = new Map()
+    this.#endings = new Map()
+    this.#ended = ""
     this.#steps = 0
     // Whatever is there when it begins may be in the hands of all.
     for (const word of this.#alive()) this.#lastRun.set(word, 0)
@@ -90,6 +99,7 @@ export class KnownStates {
     const step = past?.step ?? this.#step(cast, isBlind, log.slice(from))
     for (const word of cast) this.#ran(word, step)
     for (const word of born) this.#ran(word, step)
+    this.#notice(cast)
     const isStill = past?.isStill ?? false
     if (past !== undefined && isStill) this.#shown = past.shown
     else {
@@ -102,12 +112,32 @@ export class KnownStates {
 
   #step(cast: ReadonlyArray<number>, isBlind: boolean, words: ReadonlyArray<number>): number {
     const before = cast.map((word) => `${word}=${this.#history(word)}`).join()
-    return this.#number(`${before} ${isBlind ? "" : this.#shown} ${words.join()}`)
+    return this.#number(`${before} ${isBlind ? "" : `${this.#shown} ${this.#ended}`} ${words.join()}`)
   }
 
   #ran(word: number, step: number): void {
     this.#histories.set(word, this.#number(`${step}.${word}`))
     this.#lastRun.set(word, this.#steps)
+  }
+
+  /**
+   * One that is interrupted in a step in which it does not run has been through that, and goes on otherwise; and whether a
+   * fiber has ended, and how, is seen by whoever has it in hand.
+   */
+  #notice(cast: ReadonlyArray<number>): void {
+    for (const { fiber, isOwn, word } of this.#scene.actors.all) {
+      const exit = fiber.pollUnsafe()
+      if (exit !== undefined) {
+        if (isOwn || this.#early.has(word) || this.#endings.has(word)) continue
+        this.#endings.set(word, this.#end(exit).text)
+        this.#ended = [...this.#endings].map(([of, end]) => `${of}:${end}`).sort().join()
+        continue
+      }
+      const times = interruptions(fiber)
+      if (times === (this.#interrupted.get(word) ?? 0)) continue
+      this.#interrupted.set(word, times)
+      if (!cast.includes(word)) this.#histories.set(word, this.#number(`${this.#history(word)}!`))
+    }
   }
 
   /** A visit that makes this one needless; undefined where there was none, and this one is recorded. */
@@ -179,7 +209,7 @@ export class KnownStates {
       const exit = fiber.pollUnsafe()
       if (exit === undefined) parts.push(`${word}=${this.#history(word)}`)
       else {
-        const end = this.#ended(exit)
+        const end = this.#end(exit)
         if (!end.isWhole && !this.#early.has(word)) return undefined
         parts.push(`${word}:${end.text}`)
       }
@@ -192,12 +222,10 @@ export class KnownStates {
    * An end as text, by content: what of it others share has a name, and the rest nobody else has. It is not whole where it
    * may hide something from whoever looks: a state with such an end is not known, and is gone on from each time.
    */
-  #ended(exit: Exit.Exit<unknown, unknown>): { readonly text: string; readonly isWhole: boolean } {
+  #end(exit: Exit.Exit<unknown, unknown>): { readonly text: string; readonly isWhole: boolean } {
     const drawing = new Drawing(this.#things, (ordinal) => ({ name: -1 - ordinal, since: 0, holders: undefined }))
     const text = Exit.isSuccess(exit)
       ? drawing.draw(exit.value)
-      : Cause.hasInterruptsOnly(exit.cause)
-      ? "!"
       : exit.cause.reasons.map((reason) =>
         reason._tag === "Fail"
           ? `!${drawing.draw(reason.error)}`
@@ -219,6 +247,10 @@ export class KnownStates {
     return this.#numbers.size
   }
 }
+
+/** Effect's own note of it, which it gives to nobody before the fiber takes notice. */
+const interruptions = (fiber: object): number =>
+  (fiber as { readonly _interruptedCause?: Cause.Cause<never> })._interruptedCause?.reasons.length ?? 0
 
 /** Whether all that can follow here could follow there: to be where this one is may cost a forced switch there. */
 const covers = (other: Visit, visit: Visit): boolean => {

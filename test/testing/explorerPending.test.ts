@@ -1,0 +1,77 @@
+/** An interruption that a fiber takes notice of later belongs to the state: programs that are right are not doubted. */
+import { describe, expect } from "vitest"
+import { it } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Fiber from "effect/Fiber"
+import * as Explorer from "../../core/testing/Explorer.ts"
+
+interface State {
+  n: number
+  fiber: Fiber.Fiber<unknown, unknown> | undefined
+}
+
+const state = Effect.sync((): State => ({ n: 0, fiber: undefined }))
+const add = (state: State): Effect.Effect<void> => Effect.sync(() => void state.n++)
+const itself = (state: State): Effect.Effect<void> =>
+  Effect.withFiber((fiber) =>
+    Effect.sync(() => {
+      state.fiber = fiber
+    })
+  )
+const interrupt = (state: State): Effect.Effect<void> =>
+  Effect.suspend(() => state.fiber === undefined ? Effect.void : Fiber.interrupt(state.fiber))
+
+describe("a program that is right is pruned to its end", () => {
+  it.effect.each(Object.entries({
+    "a race": () => Effect.race(Effect.yieldNow, Effect.void),
+    "the first of two": () => Effect.raceFirst(Effect.yieldNow, Effect.void),
+    "a child that is interrupted": (state: State) =>
+      Effect.flatMap(Effect.forkChild(Effect.andThen(Effect.yieldNow, add(state))), Fiber.interrupt),
+    "a child that is interrupted where it cannot be": (state: State) =>
+      Effect.flatMap(
+        Effect.forkChild(Effect.uninterruptible(Effect.andThen(Effect.yieldNow, add(state)))),
+        (child) => Effect.andThen(Effect.yieldNow, Effect.sync(() => child.interruptUnsafe())),
+      ),
+  }))("%s", ([, a]) =>
+    Effect.gen(function* () {
+      const program = {
+        prepare: state,
+        fibers: (state: State) => ({ a: a(state), b: add(state) }),
+        oracle: () => {},
+        shared: (state: State) => state,
+      }
+      for (const interruptions of [0, 1]) {
+        expect((yield* Explorer.explore(program, { interruptions })).exhaustive).toBe(true)
+      }
+    }))
+})
+
+it.effect("one that is interrupted by another is told apart from one that is not yet", () =>
+  Effect.gen(function* () {
+    const hits = new Set<number>()
+    const program = {
+      prepare: state,
+      fibers: (state: State) => ({
+        a: Effect.flatMap(
+          Effect.forkChild(
+            Effect.andThen(
+              Effect.andThen(itself(state), Effect.sleep(5)),
+              Effect.flatMap(Effect.exit(Effect.interruptible(Effect.yieldNow)), (exit) =>
+                Effect.sync(() => void (state.n = Exit.isFailure(exit) ? 1 : 2))),
+            ),
+            { uninterruptible: true },
+          ),
+          Fiber.join,
+        ),
+        b: interrupt(state),
+        c: add({ n: 0, fiber: undefined }),
+      }),
+      oracle: ({ n }: State) =>
+        void hits.add(n),
+      shared: (state: State) => state,
+      allow: ["defects"] as const,
+    }
+    const explored = yield* Explorer.explore(program)
+    expect([explored.exhaustive, explored.repeats > 0, [...hits].sort()]).toEqual([true, true, [1, 2]])
+  }))
