@@ -66,6 +66,9 @@ const complete = (
   defaults: { readonly preemptions: number; readonly schedules: number; readonly limit: "maxSchedules" | "schedules" },
 ): Effect.Effect<Complete, InvalidLimits> =>
   Effect.gen(function* () {
+    if (typeof given !== "object" || given === null) {
+      return yield* Effect.fail(new InvalidLimits({ system, limit: "bounds", rule: "an object", value: given }))
+    }
     for (const [limit, value] of Object.entries(given)) {
       if (!known.includes(limit)) {
         return yield* Effect.fail(new InvalidLimits({ system, limit, rule: `one of ${known.join(", ")}`, value }))

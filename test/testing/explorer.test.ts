@@ -491,6 +491,14 @@ describe("what it is asked is checked at the door", () => {
       expect(yield* Effect.flip(Explorer.explore(lost, bounds))).toMatchObject({ _tag: "InvalidLimits", limit })
     }))
 
+  it.effect("bounds are an object", () =>
+    Effect.gen(function* () {
+      for (const bounds of [null, 3, "2"]) {
+        const failed = yield* Effect.flip(Explorer.explore(lost, bounds as never))
+        expect(failed).toMatchObject({ _tag: "InvalidLimits", limit: "bounds", value: bounds })
+      }
+    }))
+
   it.effect("a sample has a seed", () =>
     Effect.gen(function* () {
       for (const sampling of [{}, { seed: 0.5 }, { seed: 1, maxSchedules: 3 }]) {
