@@ -41,6 +41,17 @@ export interface Explored {
  * `ScheduleFailed`. The program needs no services; it finds a clock, random numbers and a scheduler that are the same in
  * every run, and logs nothing. It works through runs without waiting, and lets others run between them.
  *
+ * What it does not do: Effect runs up to 32 operations inline, one continuation in the other, and looks for others only
+ * between such runs. So what is inline is one step, and nothing comes between two continuations of it, as in `map` after
+ * `map`; in Effect something may at every 32nd operation, if it is the one at which the fiber is told to yield. What a
+ * continuation does to its own fiber, such as interrupting it, is done as Effect does it.
+ *
+ * What it does not see: a fiber that waits for the outside, such as a promise or a timer of the host, is noticed
+ * (`Uncontrolled`, or `stuck`) only if it still waits when the run is over, with nothing left in the program that goes on.
+ * One that is interrupted before, by a time limit or as the loser of a race, or that may be left by `allow` and is woken
+ * no more while the search goes on, is a fiber that waited in vain: what follows the answer was never run. Put an
+ * {@link event} in the place of the outside.
+ *
  * What is left out, and why nothing is missed by it:
  *
  * - A turn of Effect's loop in which none of the program's code runs is part of the step after it: neither another fiber
