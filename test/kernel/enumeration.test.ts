@@ -1,6 +1,6 @@
 /**
  * Two tenants, two providers, three asks of cost 1 or 2, two units: every assignment, and for each every order of asking,
- * cancelling, telling, giving back and expiring. The other caps are in `enumeration.slow.test.ts`.
+ * cancelling, telling, giving back and expiring. The other caps are in `enumeration.slow.node.test.ts`.
  */
 import { describe, expect, it } from "vitest"
 import { assignments, playAll } from "../support/kernel/Orders.ts"
