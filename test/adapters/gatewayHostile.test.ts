@@ -54,6 +54,8 @@ const refused = async (requests: Readonly<Record<string, readonly [number, strin
     wire.send(request)
     await wire.reads(/^HTTP\/1\.1 [^]*\r\n\r\n/)
     answers[name] = statuses(wire.text()).slice(0, 1)
+    // What has a body says that it is no provider's.
+    if (/^content-type: application\/json/im.test(wire.text())) expect(wire.text()).toMatch(/^holdfast-error: \w+\r$/im)
     wire.leave()
   }
   expect(answers).toEqual(Object.fromEntries(Object.entries(requests).map(([name, [status]]) => [name, [status]])))
