@@ -100,7 +100,7 @@ export class TooLate extends Refusal {
   }
 }
 
-/** No new asks: a drain has begun, or the Admission is closed. `since` is how long ago the drain began. */
+/** No new asks: a drain has begun, or the Admission, the gate's line or the executor is closed; `since` says for how long. */
 export class Closed extends Refusal {
   readonly _tag = "Closed"
   override readonly name = "Closed"
