@@ -218,7 +218,7 @@ describe("the extra place of a tenant's control calls", () => {
     })))
     await new Promise((resolve) => setTimeout(resolve, 10))
     Garbage.collect()
-    assert.isBelow(seen.filter((each) => each.deref() !== undefined).length, 1_100)
+    assert.isBelow(seen.filter((each) => each.deref() !== undefined).length, 2_000)
     Effect.runSync(Books.whole(gate, 4))
   })
 })

