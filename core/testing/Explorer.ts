@@ -9,8 +9,9 @@ import * as Effect from "effect/Effect"
 import * as Scheduler from "effect/Scheduler"
 import { type InvalidLimits, InvalidRequest } from "../Refusal.ts"
 import { type Bounds, type Complete, decode, decodeSampling, type Sampling } from "./ExplorerBounds.ts"
-import { InvalidSchedule, ScheduleFailed, type Uncontrolled } from "./ExplorerFailure.ts"
+import { InvalidSchedule, ScheduleFailed, Uncontrolled } from "./ExplorerFailure.ts"
 import type { Fibers, Program } from "./ExplorerProgram.ts"
+import type { Unanswered } from "./ExplorerWaits.ts"
 import { Replay } from "./ExplorerReplay.ts"
 import { type AnyProgram, names } from "./ExplorerRun.ts"
 import { Search } from "./ExplorerSearch.ts"
@@ -23,10 +24,18 @@ export interface Explored {
   readonly schedules: number
   /** Those of them that came into a state which an earlier one had been in, so that what else follows was left out. */
   readonly repeats: number
-  /** Whether every schedule within the bounds was run, or is known to end as one that was. */
+  /**
+   * Whether every schedule within the bounds was run, or is known to end as one that was; not where a callback was waited
+   * for that nobody made.
+   */
   readonly exhaustive: boolean
   /** The bounds that kept schedules out: `maxSchedules` where the search was cut, `preemptions` where there are more. */
   readonly cutBy: ReadonlyArray<"maxSchedules" | "preemptions">
+  /**
+   * Who waited for a callback that no fiber, no timer and no event of the program made in any schedule, by name, and where.
+   * It may have been for the outside; what is done with its answer was never run. None where the program allows it.
+   */
+  readonly unanswered: ReadonlyArray<Unanswered>
   /** The most steps that each of the program's own fibers made in a run. */
   readonly steps: Readonly<Record<string, number>>
 }
@@ -46,11 +55,11 @@ export interface Explored {
  * `map`; in Effect something may at every 32nd operation, if it is the one at which the fiber is told to yield. What a
  * continuation does to its own fiber, such as interrupting it, is done as Effect does it.
  *
- * What it does not see: a fiber that waits for the outside, such as a promise or a timer of the host, is noticed
- * (`Uncontrolled`, or `stuck`) only if it still waits when the run is over, with nothing left in the program that goes on.
- * One that is interrupted before, by a time limit or as the loser of a race, or that may be left by `allow` and is woken
- * no more while the search goes on, is a fiber that waited in vain: what follows the answer was never run. Put an
- * {@link event} in the place of the outside.
+ * A fiber that waits for the outside ends the search, also where it would be interrupted: `Uncontrolled`, as soon as one
+ * begins to wait for a promise or by the clock of the host. Of any other callback nobody can tell who will make it, before
+ * it is made; one that was made in no schedule is told of as `unanswered`, and nothing is called exhaustive then. What is
+ * not seen is an answer that comes from outside by way of something of Effect's, such as a `Deferred`, to a fiber that has
+ * been interrupted by then. Put an {@link event} in the place of the outside.
  *
  * What is left out, and why nothing is missed by it:
  *
@@ -109,7 +118,10 @@ export const replay = <S, F extends Fibers>(
   program: Program<S, F>,
   schedule: string,
   bounds: Pick<Bounds, "maxSteps"> = {},
-): Effect.Effect<ReadonlyArray<string>, ScheduleFailed | InvalidSchedule | InvalidLimits | InvalidRequest> =>
+): Effect.Effect<
+  ReadonlyArray<string>,
+  ScheduleFailed | Uncontrolled | InvalidSchedule | InvalidLimits | InvalidRequest
+> =>
   Effect.gen(function* () {
     if (typeof schedule !== "string" || schedule.length > maxChars) {
       const value = typeof schedule === "string" ? `${schedule.length} characters` : schedule
@@ -121,7 +133,10 @@ export const replay = <S, F extends Fibers>(
     yield* named(program as never, [])
     const ids = new Words()
     const replay = new Replay(program as never, ids, limits)
-    const { finding, lost, run, story } = yield* replay.run(words.map((word) => ids.id(word)))
+    const { escaped, finding, lost, run, story } = yield* replay.run(words.map((word) => ids.id(word)))
+    if (escaped !== undefined) {
+      return yield* Effect.fail(new Uncontrolled({ reason: "escaped", schedule: ids.print(run.log), fiber: escaped }))
+    }
     if (lost !== undefined) {
       const possible = lost.options.map((id) => ids.word(id))
       return yield* Effect.fail(new InvalidSchedule({ word: words[lost.at]!, at: lost.at, possible }))
@@ -167,10 +182,12 @@ const searched = <S, F extends Fibers>(
     // Of one that a fiber starts it is only seen in a run whether it is there.
     yield* named(program as never, [...targets.map((name) => name.replace(/(\.\d+)+$/, "")), ...program.alike ?? []])
     const search = new Search(program as never, { ...limits, alike: new Set(program.alike) })
-    const exhaustive = yield* how(search)
-    const cutBy: Array<"maxSchedules" | "preemptions"> = exhaustive ? [] : ["maxSchedules"]
+    const isThrough = yield* how(search)
+    const cutBy: Array<"maxSchedules" | "preemptions"> = isThrough ? [] : ["maxSchedules"]
     if (search.world.agenda.isLimited) cutBy.push("preemptions")
-    return { schedules: search.runs, repeats: search.repeats, exhaustive, cutBy, steps: search.steps }
+    const unanswered = program.allow?.includes("unanswered") === true ? [] : search.world.unanswered
+    const exhaustive = isThrough && unanswered.length === 0
+    return { schedules: search.runs, repeats: search.repeats, exhaustive, cutBy, unanswered, steps: search.steps }
   })
 
 const scheduleRule = `a text of at most ${maxChars} characters`

@@ -26,6 +26,13 @@ export interface Interruption {
   readonly word: number
 }
 
+interface Noted {
+  readonly interruptible?: boolean
+  readonly _interruptedCause?: { readonly reasons: ReadonlyArray<unknown> }
+  readonly _observers?: ReadonlyArray<unknown>
+}
+const none: ReadonlyArray<unknown> = []
+
 /** A fiber in its part. */
 export class Actor {
   readonly fiber: AnyFiber
@@ -65,6 +72,22 @@ export class Actor {
 
   get isDone(): boolean {
     return this.fiber.pollUnsafe() !== undefined
+  }
+
+  // Effect's own notes, which it gives to nobody.
+
+  /** How often it was interrupted, also where it has not taken notice. */
+  get interruptions(): number {
+    return (this.fiber as Noted)._interruptedCause?.reasons.length ?? 0
+  }
+
+  get isInterruptible(): boolean {
+    return (this.fiber as Noted).interruptible === true
+  }
+
+  /** Who is told, in that order, once it has ended. */
+  get observers(): ReadonlyArray<unknown> {
+    return (this.fiber as Noted)._observers ?? none
   }
 }
 

@@ -10,6 +10,7 @@ import * as Scheduler from "effect/Scheduler"
 import * as Tracer from "effect/Tracer"
 import * as Chance from "./Chance.ts"
 import type { AnyFiber } from "./ExplorerActors.ts"
+import { nameOf } from "./ExplorerWaits.ts"
 
 /**
  * What the next turn of a fiber's loop will do.
@@ -29,26 +30,33 @@ const turns: Readonly<Record<string, Turn>> = {
   OnSuccessAndFailure: "guards",
 }
 
-/** What Effect tells of each turn of each loop: what it hands to the next one. */
+/** What Effect tells of each turn of each loop: what it hands to the next one, or that the fiber goes off by it. */
 export class Forecast {
+  readonly #suspended: (fiber: AnyFiber, operation: object) => void
   #fiber: AnyFiber | undefined = undefined
-  #next: unknown = undefined
+  #next: object | undefined = undefined
+
+  constructor(suspended: (fiber: AnyFiber, operation: object) => void) {
+    this.#suspended = suspended
+  }
 
   /** The next turn of `fiber`, which must have had the turn before it; asked for once. What is not known acts. */
   of(fiber: AnyFiber): Turn {
     if (this.#fiber !== fiber) return "acts"
     this.#fiber = undefined
     // Effect's own name of the operation. Should it be called otherwise one day, such a turn is a step of its own.
-    return turns[(this.#next as { readonly "~effect/Effect/identifier"?: string })["~effect/Effect/identifier"]!] ??
-      "acts"
+    return turns[nameOf(this.#next!)!] ?? "acts"
   }
 
   readonly tracer: Tracer.Tracer = Tracer.make({
     span: (options) => Tracer.nativeTracer.span(options),
     context: (operation, fiber) => {
       const next = operation["~effect/Effect/evaluate"](fiber)
-      this.#fiber = fiber
-      this.#next = next
+      if (typeof next === "symbol") this.#suspended(fiber, operation)
+      else {
+        this.#fiber = fiber
+        this.#next = next as object
+      }
       return next
     },
   })

@@ -12,7 +12,7 @@ export type Exits<F extends Fibers> = {
 }
 
 /** What a schedule may end with though it would be a failure otherwise. */
-export type Allowed = "defects" | "fibers" | "timers"
+export type Allowed = "defects" | "fibers" | "timers" | "unanswered"
 
 export interface Program<S, F extends Fibers> {
   /**
@@ -46,8 +46,8 @@ export interface Program<S, F extends Fibers> {
    */
   readonly alike?: ReadonlyArray<keyof F & string> | undefined
   /**
-   * What may be left or happen: fibers that the program started and that have not ended, timers that are set, and a death
-   * of one of its own fibers.
+   * What may be left or happen: fibers that the program started and that have not ended, timers that are set, a death of
+   * one of its own fibers, and a callback that is for the program's own fibers though none of them makes it.
    */
   readonly allow?: ReadonlyArray<Allowed> | undefined
 }

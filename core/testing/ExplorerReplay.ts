@@ -31,6 +31,8 @@ export interface Replayed {
   readonly lost: Follower["unused"]
   readonly run: Failing
   readonly story: ReadonlyArray<string>
+  /** Who waited for the outside, which ended the run. */
+  readonly escaped: string | undefined
 }
 
 export class Replay {
@@ -53,7 +55,13 @@ export class Replay {
     const story = this.#world.story = new Story(this.#words)
     return Effect.map(this.#play(follower), (finding) => {
       const { log, turns } = this.#world.agenda
-      return { finding, lost: follower.unused, run: { log, turns }, story: story.lines(log) }
+      return {
+        finding,
+        lost: follower.unused,
+        run: { log, turns },
+        story: story.lines(log),
+        escaped: this.#world.escaped,
+      }
     })
   }
 

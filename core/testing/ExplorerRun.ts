@@ -26,7 +26,8 @@ export const play = (program: AnyProgram, world: World, chooser: Chooser, seed: 
   const scope = Scope.makeUnsafe()
   const finding = through(program, world, scope)
   world.end()
-  return finding
+  // What came after somebody waited for the outside is no run of the program.
+  return world.cut === "escaped" ? undefined : finding
 }
 
 interface Staged {
@@ -61,7 +62,7 @@ const through = (program: AnyProgram, world: World, scope: Scope.Closeable): Fin
   const { fibers, state } = ready.value as Staged
   const own = Object.entries(fibers).map(([name, effect]) => world.launch(name, effect))
   world.explore(() => program.shared?.(state), () => own.some((actor) => !actor.isDone))
-  if (world.cut === "lost") return undefined
+  if (world.cut === "lost" || world.cut === "escaped") return undefined
   if (world.cut === "endless") return found("endless", world.alive)
   return ended(program, world, own) ?? judged(program, world, state, own) ?? closed(world, scope) ??
     left(program, world)

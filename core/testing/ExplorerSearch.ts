@@ -13,7 +13,7 @@ import { World } from "./ExplorerWorld.ts"
 import { Words } from "./Schedule.ts"
 
 /** How a search stands after a run: it goes on, is through, was cut by its bound, or has come upon something. */
-type Standing = "on" | "through" | "cut" | "diverged" | "unreadable" | "unshared" | Finding
+type Standing = "on" | "through" | "cut" | "diverged" | "escaped" | "unreadable" | "unshared" | Finding
 
 /** Runs between two looks at the outside, so that nobody else waits for a search to end. */
 const batch = 64
@@ -43,6 +43,7 @@ export class Search {
     const search = new DepthFirst(this.#words, { prune })
     return this.#until(() => {
       const finding = this.#play(search)
+      if (this.world.escaped !== undefined) return "escaped"
       if (search.unreadable !== undefined) {
         this.#unreadable = search.unreadable.cause
         return "unreadable"
@@ -62,6 +63,7 @@ export class Search {
     const draw = draws(this.#limits.seed)
     return this.#until(() => {
       const finding = this.#play(new Sampler(draw() * 2 ** 32))
+      if (this.world.escaped !== undefined) return "escaped"
       return finding ?? (this.runs === this.#limits.schedules ? "cut" : "on")
     })
   }
@@ -91,6 +93,8 @@ export class Search {
     return Effect.gen({ self: this }, function* () {
       for (;;) {
         const standing = yield* guarded(steps, this.world)
+        // What it waits for must not come before it is told of.
+        if (standing === "escaped") return yield* this.#uncontrolled(standing)
         yield* this.#watched(Effect.yieldNow)
         if (typeof standing !== "string") {
           if (standing.reason === "stuck") yield* this.#watched(Clock.Clock.defaultValue().sleep(grace))
@@ -114,6 +118,7 @@ export class Search {
 
   #uncontrolled(reason: Uncontrolled["reason"]): Effect.Effect<never, Uncontrolled> {
     const schedule = this.#words.print(this.world.agenda.log)
-    return Effect.fail(new Uncontrolled({ reason, schedule, fiber: this.world.intruder, cause: this.#unreadable }))
+    const fiber = this.world.escaped ?? this.world.intruder
+    return Effect.fail(new Uncontrolled({ reason, schedule, fiber, cause: this.#unreadable }))
   }
 }

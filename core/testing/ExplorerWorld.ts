@@ -21,6 +21,7 @@ import { type Actor, Actors, type AnyFiber, type Task } from "./ExplorerActors.t
 import { type Act, Agenda, type Happening, type Limits } from "./ExplorerAgenda.ts"
 import { ExplorerClock } from "./ExplorerClock.ts"
 import * as Services from "./ExplorerContext.ts"
+import { nameOf, type Unanswered, Waits } from "./ExplorerWaits.ts"
 import type { Story } from "./ExplorerStory.ts"
 import type { Words } from "./Schedule.ts"
 
@@ -34,15 +35,18 @@ export class World implements Scheduler.Scheduler {
   readonly agenda: Agenda
   readonly clock: ExplorerClock = new ExplorerClock()
   readonly #limits: Limits
-  readonly #forecast = new Services.Forecast()
+  readonly #forecast = new Services.Forecast((fiber, operation) => this.#suspended(fiber, operation))
+  readonly #waits = new Waits()
   readonly #context: Context.Context<never>
   #chooser!: Chooser
   #random: () => number = draws(0)
   #drawn = 0
 
   steps = 0
-  /** Why this run ended before it was over: it was too long, or the chooser did not know how to go on. */
-  cut: "endless" | "lost" | undefined = undefined
+  /** Why this run ended before it was over: it was too long, the chooser did not know how to go on, or it left the world. */
+  cut: "endless" | "lost" | "escaped" | undefined = undefined
+  /** Who waits for the outside, if a run was cut by that. */
+  escaped: string | undefined = undefined
   /** Who was woken from outside, while no run was going on. */
   intruder: string | undefined = undefined
   /** Told what happens, in a run that is shown to people. */
@@ -90,7 +94,8 @@ export class World implements Scheduler.Scheduler {
     this.actors.reset()
     this.agenda.reset(chooser)
     this.steps = this.#from = this.#drawn = 0
-    this.cut = undefined
+    this.cut = this.escaped = undefined
+    this.#waits.reset()
     this.#outer = this.#chosen = this.#act = undefined
     this.#choosing = this.#isOpen = this.#isSingle = false
     this.#cast.length = this.#born.length = 0
@@ -215,6 +220,7 @@ export class World implements Scheduler.Scheduler {
     const actor = known ?? this.#meet(fiber)
     const { task } = actor
     if (this.#choosing) actor.begun()
+    this.#waits.ends(actor)
     if (task !== undefined && task !== this.#act) this.#overtaken(task, actor)
     actor.task = undefined
     const act = this.#act
@@ -236,6 +242,34 @@ export class World implements Scheduler.Scheduler {
     // A guess may be wrong, and what is somebody else's must not be lost.
     if (task.sure) this.actors.remove(task)
     else this.#disown(task)
+  }
+
+  /** A fiber is off by an operation of its own, or has ended. */
+  #suspended(fiber: AnyFiber, operation: object): void {
+    const actor = this.actors.of(fiber)
+    if (actor === undefined || !this.#live) return
+    switch (nameOf(operation)) {
+      case "Yield":
+        if (actor.task !== undefined) actor.task.sure = true
+        return
+      case "Async": {
+        for (const happening of this.agenda.happenings) if (happening.actor === actor) return
+        const who = this.words.word(actor.word)
+        if (this.cut !== undefined || !this.#waits.begins(actor, operation, who, () => this.schedule)) return
+        this.cut = "escaped"
+        this.escaped = who
+      }
+    }
+  }
+
+  /** What was chosen so far. */
+  get schedule(): string {
+    return this.words.print(this.agenda.log)
+  }
+
+  /** Who has waited for what nobody answered, in any run. */
+  get unanswered(): ReadonlyArray<Unanswered> {
+    return this.#waits.unanswered
   }
 
   #meet(fiber: AnyFiber): Actor {

@@ -5,8 +5,8 @@
  * of that: its history before its last step, what was shared before that step, by name and content, how the fibers that
  * others had started had ended by then, and the choices in it;
  * in a step in which several fibers ran, the histories of all of them; and that it was interrupted meanwhile. So fibers with the same history are at the same
- * point with the same values in their hands. A *state* is what is shared, the time, and for each fiber its history or, if
- * it has ended, its end. From the same state on, the same can happen.
+ * point with the same values in their hands. A *state* is what is shared, the time, and for each fiber its end or, if it has
+ * not ended, its history and the order in which others wait for that end. From the same state on, the same can happen.
  *
  * Things are named by the history of the step after which they were first seen, so that the same name in two runs means the
  * same thing also to a fiber that holds it. One that is out of sight stays in the picture for as long as anybody lives who
@@ -22,7 +22,6 @@
  *
  * Owns a record for each state. Nothing is hashed: what is the same has the same text.
  */
-import type * as Cause from "effect/Cause"
 import * as Exit from "effect/Exit"
 import * as Result from "effect/Result"
 import type { Place, Scene, Step } from "./Chooser.ts"
@@ -67,6 +66,8 @@ export class KnownStates {
   /** Fibers that others may have in hand, and that have ended, with their ends. */
   #endings = new Map<number, string>()
   #ended = ""
+  /** What waits for the end of a fiber, by the step that it began in: they hear of it one after the other. */
+  #observers = new Map<unknown, number>()
   #steps = 0
   /** Who had ended by then, in every run in the same way. */
   #early: ReadonlySet<number> = new Set()
@@ -85,11 +86,14 @@ export class KnownStates {
     this.#interrupted = new Map()
     this.#endings = new Map()
     this.#ended = ""
+    this.#observers = new Map()
     this.#steps = 0
     // Whatever is there when it begins may be in the hands of all.
     for (const word of this.#alive()) this.#lastRun.set(word, 0)
     this.#early = new Set([...scene.actors.all].filter(({ isDone }) => isDone).map(({ word }) => word))
-    this.#show(this.#number("begin"))
+    const step = this.#number("begin")
+    this.#observe(step)
+    this.#show(step)
   }
 
   /** A step is over; `isOld` where it is one of the run before. */
@@ -100,6 +104,7 @@ export class KnownStates {
     for (const word of cast) this.#ran(word, step)
     for (const word of born) this.#ran(word, step)
     this.#notice(cast)
+    if (!isBlind) this.#observe(step)
     const isStill = past?.isStill ?? false
     if (past !== undefined && isStill) this.#shown = past.shown
     else {
@@ -125,7 +130,7 @@ export class KnownStates {
    * fiber has ended, and how, is seen by whoever has it in hand.
    */
   #notice(cast: ReadonlyArray<number>): void {
-    for (const { fiber, isOwn, word } of this.#scene.actors.all) {
+    for (const { fiber, interruptions: times, isOwn, word } of this.#scene.actors.all) {
       const exit = fiber.pollUnsafe()
       if (exit !== undefined) {
         if (isOwn || this.#early.has(word) || this.#endings.has(word)) continue
@@ -133,10 +138,18 @@ export class KnownStates {
         this.#ended = [...this.#endings].map(([of, end]) => `${of}:${end}`).sort().join()
         continue
       }
-      const times = interruptions(fiber)
       if (times === (this.#interrupted.get(word) ?? 0)) continue
       this.#interrupted.set(word, times)
       if (!cast.includes(word)) this.#histories.set(word, this.#number(`${this.#history(word)}!`))
+    }
+  }
+
+  #observe(step: number): void {
+    let ordinal = 0
+    for (const { observers } of this.#scene.actors.all) {
+      for (const each of observers) {
+        if (!this.#observers.has(each)) this.#observers.set(each, this.#number(`${step}@${ordinal++}`))
+      }
     }
   }
 
@@ -205,10 +218,15 @@ export class KnownStates {
   #parts(): string | undefined {
     const { all, ready } = this.#scene.actors
     const parts: Array<string> = []
-    for (const { fiber, word } of all) {
+    for (const { fiber, observers, task, word } of all) {
       const exit = fiber.pollUnsafe()
-      if (exit === undefined) parts.push(`${word}=${this.#history(word)}`)
-      else {
+      if (exit === undefined) {
+        // That a fiber waits for this one is in its history; which of two came first is in neither's.
+        const line = observers.length < 2 ? "" : `@${observers.map((each) => this.#observers.get(each)).join("@")}`
+        // What it left last may be somebody else's, as long as no look at all fibers has shown that it is off by that.
+        const guess = task?.sure === false ? "?" : ""
+        parts.push(`${word}=${this.#history(word)}${line}${guess}`)
+      } else {
         const end = this.#end(exit)
         if (!end.isWhole && !this.#early.has(word)) return undefined
         parts.push(`${word}:${end.text}`)
@@ -247,10 +265,6 @@ export class KnownStates {
     return this.#numbers.size
   }
 }
-
-/** Effect's own note of it, which it gives to nobody before the fiber takes notice. */
-const interruptions = (fiber: object): number =>
-  (fiber as { readonly _interruptedCause?: Cause.Cause<never> })._interruptedCause?.reasons.length ?? 0
 
 /** Whether all that can follow here could follow there: to be where this one is may cost a forced switch there. */
 const covers = (other: Visit, visit: Visit): boolean => {

@@ -216,14 +216,12 @@ describe("what it cannot know is no result", () => {
       )
     }))
 
-  it.live("where a promise or a timer of the host wakes a fiber", () =>
+  it.live("where the outside wakes a fiber", () =>
     Effect.gen(function* () {
-      for (const wait of [Effect.promise(() => Promise.resolve()), Clock.Clock.defaultValue().sleep(1 as never)]) {
-        const outside = Effect.provideService(wait, Clock.Clock, Clock.Clock.defaultValue())
-        const failed = yield* Effect.flip(Explorer.explore(of({ a: Effect.void, b: outside })))
-        expect(failed).toBeInstanceOf(Uncontrolled)
-        expect([(failed as Uncontrolled).reason, (failed as Uncontrolled).fiber]).toEqual(["woken", "b"])
-      }
+      const outside = Effect.callback<void>((resume) => void Promise.resolve().then(() => resume(Effect.void)))
+      const failed = yield* Effect.flip(Explorer.explore(of({ a: Effect.void, b: outside })))
+      expect(failed).toBeInstanceOf(Uncontrolled)
+      expect([(failed as Uncontrolled).reason, (failed as Uncontrolled).fiber]).toEqual(["woken", "b"])
     }))
 
   it.effect("where what is shared was not told, and that shows", () =>

@@ -38,6 +38,7 @@ describe("without a bound", () => {
         repeats: 0,
         exhaustive: true,
         cutBy: [],
+        unanswered: [],
         steps: Object.fromEntries(lengths.map((length, i) => [names[i], length])),
       })
     },

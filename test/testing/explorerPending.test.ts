@@ -1,4 +1,7 @@
-/** An interruption that a fiber takes notice of later belongs to the state: programs that are right are not doubted. */
+/**
+ * What Effect notes of a fiber and shows to nobody belongs to the state: an interruption that it takes notice of later, and
+ * who hears first of its end. Programs that are right are not doubted.
+ */
 import { describe, expect } from "vitest"
 import { it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
@@ -74,4 +77,28 @@ it.effect("one that is interrupted by another is told apart from one that is not
     }
     const explored = yield* Explorer.explore(program)
     expect([explored.exhaustive, explored.repeats > 0, [...hits].sort()]).toEqual([true, true, [1, 2]])
+  }))
+
+it.effect("two who wait for the end of one fiber hear of it in the order in which they came", () =>
+  Effect.gen(function* () {
+    const program = {
+      prepare: state,
+      fibers: (state: State) => ({
+        a: Effect.andThen(
+          Effect.forkChild(Effect.uninterruptible(Effect.andThen(
+            Effect.andThen(itself(state), Effect.sleep(5)),
+            Effect.exit(Effect.interruptible(Effect.yieldNow)),
+          ))),
+          Effect.sleep(9),
+        ),
+        b: interrupt(state),
+        c: Effect.andThen(Effect.sleep(1), Effect.yieldNow),
+      }),
+      oracle: () => {},
+      shared: (state: State) => state,
+      allow: ["fibers", "timers"] as const,
+    }
+    for (const [preemptions, interruptions] of [[0, 1], [1, 0]] as const) {
+      expect((yield* Explorer.explore(program, { preemptions, interruptions })).exhaustive).toBe(true)
+    }
   }))

@@ -6,29 +6,23 @@ import { outcome, play } from "../../core/testing/ExplorerRun.ts"
 import { World } from "../../core/testing/ExplorerWorld.ts"
 import { parse, Words } from "../../core/testing/Schedule.ts"
 import * as RandomProgram from "./RandomProgram.ts"
-import { tell } from "./Worlds.ts"
 
-const seeds = Array.from({ length: 30 }, (_, i) => i)
+/** The last ones were doubted once though they are right. */
+const seeds = [...Array.from({ length: 30 }, (_, i) => i), 79]
 
 describe("of programs drawn by a seed", () => {
   it("all ends are come to also where turns without code are no steps, and where known states are left", () => {
-    let compared = 0
+    let whole = 0
     let left = 0
     for (const seed of seeds) {
-      const { bounds, end, program } = RandomProgram.make(seed)
-      const plain = tell(program, { ...bounds, how: "plain", maxRuns: 1_000 }, end)
-      if (!plain.isThrough) continue
-      const whole = tell(program, bounds, end)
-      const pruned = tell(program, { ...bounds, how: "pruned" }, end)
-      expect([seed, [...whole.ends].sort()]).toEqual([seed, [...plain.ends].sort()])
-      expect([seed, [...pruned.ends].sort()]).toEqual([seed, [...plain.ends].sort()])
-      expect(pruned.runs).toBeLessThanOrEqual(whole.runs)
-      expect(whole.runs).toBeLessThanOrEqual(plain.runs)
-      compared++
-      if (pruned.runs < whole.runs && whole.runs < plain.runs) left++
+      const { all, difference, isWhole, plain, pruned } = RandomProgram.compared(seed, 250)
+      expect([seed, difference]).toEqual([seed, undefined])
+      if (!isWhole) continue
+      whole++
+      if (pruned < all && all < plain) left++
     }
-    expect(compared).toBeGreaterThan(15)
-    expect(left).toBeGreaterThan(5)
+    expect(whole).toBeGreaterThan(8)
+    expect(left).toBeGreaterThan(3)
   })
 
   it("every schedule that is drawn is run again from its text, step by step to the same end", () => {

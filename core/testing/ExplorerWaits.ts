@@ -1,0 +1,170 @@
+/**
+ * What fibers of an explored program wait for where Effect hands on a way to answer them, `Effect.callback`: something that
+ * the program does, or something of the outside. Owns, for a search, what nobody has answered yet.
+ *
+ * Effect's own waits are told by the text of their code, which is the same for all that were made at one place. Its bridges
+ * to the outside are promises and the clock of the host; whatever else Effect itself waits by, such as a `Deferred`, is
+ * answered by fibers. Of a callback of somebody else's it shows only when it is answered, and nobody else than a fiber of
+ * the run, its clock or an event can answer it in there: one that was answered in no schedule may wait for the outside.
+ */
+import * as Clock from "effect/Clock"
+import * as Context from "effect/Context"
+import * as Deferred from "effect/Deferred"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Fiber from "effect/Fiber"
+import * as Latch from "effect/Latch"
+import * as Pool from "effect/Pool"
+import * as PubSub from "effect/PubSub"
+import * as Queue from "effect/Queue"
+import * as Scheduler from "effect/Scheduler"
+import * as Scope from "effect/Scope"
+import * as Semaphore from "effect/Semaphore"
+import * as Tracer from "effect/Tracer"
+import type { Actor } from "./ExplorerActors.ts"
+import { ExplorerClock } from "./ExplorerClock.ts"
+import { HandClock } from "./HandClock.ts"
+import * as Script from "./Script.ts"
+
+/** Who waits, and the schedule up to where it began to. */
+export interface Unanswered {
+  readonly fiber: string
+  readonly schedule: string
+}
+
+/** An operation of Effect's by its name for it, and what a callback registers by. */
+export interface Operation {
+  readonly "~effect/Effect/identifier"?: string
+  readonly register?: (...args: never) => unknown
+}
+export const nameOf = (operation: object): string | undefined => (operation as Operation)["~effect/Effect/identifier"]
+
+/** A wait that goes on. */
+interface Wait {
+  readonly key: string
+  /** How often the fiber had been interrupted by then, where an interruption ends the wait. */
+  readonly interruptions: number | undefined
+}
+
+export class Waits {
+  readonly #going = new Map<Actor, Wait>()
+  /** By whom and by which code they wait; undefined once it was answered. */
+  readonly #seen = new Map<string, Unanswered | undefined>()
+
+  /** A run begins. */
+  reset(): void {
+    this.#going.clear()
+  }
+
+  /** A fiber begins to wait. True where it is for the outside. */
+  begins(actor: Actor, { register }: Operation, who: string, schedule: () => string): boolean {
+    if (register === undefined) return false
+    const text = String(register)
+    const whose = waits().get(text)
+    if (whose !== undefined) return whose === "outside"
+    // Whoever takes no way to answer waits for ever, as `Effect.never` does.
+    if (register.length === 0 && !/arguments|\.\.\./.test(text)) return false
+    const key = `${who} ${text}`
+    if (!this.#seen.has(key)) this.#seen.set(key, { fiber: who, schedule: schedule() })
+    this.#going.set(actor, { key, interruptions: actor.isInterruptible ? actor.interruptions : undefined })
+    return false
+  }
+
+  /** A fiber goes on within the run: it was answered, unless it was interrupted. */
+  ends(actor: Actor): void {
+    const wait = this.#going.get(actor)
+    if (wait === undefined) return
+    this.#going.delete(actor)
+    if (wait.interruptions === undefined || wait.interruptions === actor.interruptions) {
+      this.#seen.set(wait.key, undefined)
+    }
+  }
+
+  get unanswered(): ReadonlyArray<Unanswered> {
+    return [...this.#seen.values()].filter((each) => each !== undefined)
+  }
+}
+
+type AnyEffect = Effect.Effect<unknown, unknown>
+type Whose = "inside" | "outside"
+
+/** Whom waits are for, by the text of what they register by; found out once, by waiting. */
+const waits = (): ReadonlyMap<string, Whose> =>
+  found ??= new Map([...told(inside, "inside"), ...told(outside, "outside")])
+let found: ReadonlyMap<string, Whose> | undefined = undefined
+
+const told = (waits: ReadonlyArray<AnyEffect>, whose: Whose): ReadonlyArray<readonly [string, Whose]> => {
+  const texts: Array<string> = []
+  const tasks: Array<() => void> = []
+  const context = Context.empty().pipe(
+    Context.add(Scheduler.Scheduler, {
+      executionMode: "sync",
+      shouldYield: () => false,
+      makeDispatcher: () => ({ scheduleTask: (run) => void tasks.push(run), flush: () => {} }),
+    }),
+    Context.add(Clock.Clock, new HandClock()),
+    Context.add(
+      Tracer.Tracer,
+      Tracer.make({
+        span: (options) => Tracer.nativeTracer.span(options),
+        context: (operation, fiber) => {
+          const { register } = operation as Operation
+          if (register !== undefined && nameOf(operation) === "Async") texts.push(String(register))
+          // What is for the outside is looked at, and not begun.
+          return register !== undefined && whose === "outside"
+            ? Effect.void as never
+            : operation["~effect/Effect/evaluate"](fiber)
+        },
+      }),
+    ),
+  )
+  for (const wait of waits) Effect.runForkWith(context)(wait)
+  for (const run of tasks) run()
+  return texts.map((text) => [text, whose])
+}
+
+const never = Effect.never
+const second = Duration.seconds(1)
+const all = (waits: ReadonlyArray<AnyEffect>) => Effect.all(waits, { concurrency: "unbounded" })
+
+const inside: ReadonlyArray<AnyEffect> = [
+  Effect.suspend(() => Deferred.await(Deferred.makeUnsafe())),
+  Effect.suspend(() => Latch.makeUnsafe().await),
+  Effect.suspend(() => Semaphore.makeUnsafe(0).take(1)),
+  Effect.suspend(() => new HandClock().sleep(second)),
+  Effect.suspend(() => new ExplorerClock().sleep(second)),
+  Effect.flatMap(
+    Effect.forkDetach(never),
+    (fiber) => all([Fiber.await(fiber), Fiber.join(fiber), Fiber.awaitAll([fiber]), Fiber.joinAll([fiber])]),
+  ),
+  ...[Effect.race(never, never), Effect.raceFirst(never, never), all([never, never])],
+  Effect.flatMap(Queue.bounded<number>(1), (queue) => all([Queue.take(queue), Queue.await(queue)])),
+  Effect.flatMap(
+    Queue.bounded<number>(1),
+    (queue) => Effect.andThen(Queue.offer(queue, 1), all([Queue.offer(queue, 2), Queue.offerAll(queue, [3, 4])])),
+  ),
+  Effect.flatMap(
+    PubSub.bounded<number>(1),
+    (pubsub) =>
+      Effect.flatMap(Scope.provide(PubSub.subscribe(pubsub), Scope.makeUnsafe()), (subscription) =>
+        all([
+          PubSub.take(subscription),
+          Effect.andThen(PubSub.publishAll(pubsub, [1, 2, 3]), PubSub.publish(pubsub, 4)),
+        ])),
+  ),
+  Effect.flatMap(
+    Scope.provide(Pool.make({ acquire: never, size: 1 }), Scope.makeUnsafe()),
+    (pool) => Scope.provide(Pool.get(pool), Scope.makeUnsafe()),
+  ),
+  Effect.tx(Effect.txRetry),
+  Effect.flatMap(Script.make, (script) => {
+    script.plan(1, Script.hold)
+    return script.port("port", { call: Effect.void }).call
+  }),
+]
+
+const outside: ReadonlyArray<AnyEffect> = [
+  Effect.promise(() => Promise.resolve()),
+  Effect.tryPromise(() => Promise.resolve()),
+  Clock.Clock.defaultValue().sleep(second),
+]
