@@ -185,7 +185,7 @@ const searched = <S, F extends Fibers>(
     const isThrough = yield* how(search)
     const cutBy: Array<"maxSchedules" | "preemptions"> = isThrough ? [] : ["maxSchedules"]
     if (search.world.agenda.isLimited) cutBy.push("preemptions")
-    const unanswered = program.allow?.includes("unanswered") === true ? [] : search.world.unanswered
+    const unanswered = program.allow?.includes("unanswered") === true ? [] : search.world.waits.unanswered
     const exhaustive = isThrough && unanswered.length === 0
     return { schedules: search.runs, repeats: search.repeats, exhaustive, cutBy, unanswered, steps: search.steps }
   })

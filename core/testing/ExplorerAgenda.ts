@@ -36,6 +36,7 @@ export interface Limits {
 export type Decision = "goesOn" | "off" | "lost" | Interruption | typeof time
 
 export class Agenda {
+  readonly #words: Words
   readonly #actors: Actors
   readonly #clock: ExplorerClock
   readonly #limits: Limits
@@ -62,6 +63,7 @@ export class Agenda {
   isLost = false
 
   constructor(words: Words, actors: Actors, clock: ExplorerClock, limits: Limits) {
+    this.#words = words
     this.#actors = actors
     this.#clock = clock
     this.#limits = limits
@@ -176,6 +178,31 @@ export class Agenda {
     // What follows was within the bounds when it was found, by another way.
     if (isKnown) this.#preemptions = this.#interruptions = Infinity
     return isKnown
+  }
+
+  /** Lets one of the outcomes happen to a fiber that waits for it, when it is chosen; returns what takes them back. */
+  await(actor: Actor, name: string, outcomes: ReadonlyArray<() => void>): () => void {
+    const who = this.#words.word(actor.word)
+    const takeBack = (): void => {
+      for (const each of all) this.happenings.delete(each)
+    }
+    const all = outcomes.map((run, i): Happening => ({
+      kind: "happening",
+      actor,
+      word: this.#words.id(i === 0 ? `${who}:${name}` : `${who}:${name}/${i}`),
+      run: () => {
+        takeBack()
+        run()
+      },
+    }))
+    for (const each of all) this.happenings.add(each)
+    return takeBack
+  }
+
+  /** Whether it waits for something that may happen. */
+  awaits(actor: Actor): boolean {
+    for (const happening of this.happenings) if (happening.actor === actor) return true
+    return false
   }
 
   #clear(): void {

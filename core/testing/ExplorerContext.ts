@@ -10,7 +10,6 @@ import * as Scheduler from "effect/Scheduler"
 import * as Tracer from "effect/Tracer"
 import * as Chance from "./Chance.ts"
 import type { AnyFiber } from "./ExplorerActors.ts"
-import { nameOf } from "./ExplorerWaits.ts"
 
 /**
  * What the next turn of a fiber's loop will do.
@@ -29,6 +28,14 @@ const turns: Readonly<Record<string, Turn>> = {
   OnFailure: "guards",
   OnSuccessAndFailure: "guards",
 }
+
+/** An operation of Effect's by its name for it, and what a callback registers by. */
+export interface Operation {
+  readonly "~effect/Effect/identifier"?: string
+  readonly register?: (...args: never) => unknown
+}
+
+export const nameOf = (operation: object): string | undefined => (operation as Operation)["~effect/Effect/identifier"]
 
 /** What Effect tells of each turn of each loop: what it hands to the next one, or that the fiber goes off by it. */
 export class Forecast {

@@ -22,8 +22,11 @@ import * as Scope from "effect/Scope"
 import * as Semaphore from "effect/Semaphore"
 import * as Tracer from "effect/Tracer"
 import type { Actor } from "./ExplorerActors.ts"
+import type { Agenda } from "./ExplorerAgenda.ts"
 import { ExplorerClock } from "./ExplorerClock.ts"
+import { nameOf, type Operation } from "./ExplorerContext.ts"
 import { HandClock } from "./HandClock.ts"
+import type { Words } from "./Schedule.ts"
 import * as Script from "./Script.ts"
 
 /** Who waits, and the schedule up to where it began to. */
@@ -31,13 +34,6 @@ export interface Unanswered {
   readonly fiber: string
   readonly schedule: string
 }
-
-/** An operation of Effect's by its name for it, and what a callback registers by. */
-export interface Operation {
-  readonly "~effect/Effect/identifier"?: string
-  readonly register?: (...args: never) => unknown
-}
-export const nameOf = (operation: object): string | undefined => (operation as Operation)["~effect/Effect/identifier"]
 
 /** A wait that goes on. */
 interface Wait {
@@ -47,27 +43,42 @@ interface Wait {
 }
 
 export class Waits {
+  readonly #words: Words
+  readonly #agenda: Agenda
   readonly #going = new Map<Actor, Wait>()
   /** By whom and by which code they wait; undefined once it was answered. */
   readonly #seen = new Map<string, Unanswered | undefined>()
+
+  constructor(words: Words, agenda: Agenda) {
+    this.#words = words
+    this.#agenda = agenda
+  }
 
   /** A run begins. */
   reset(): void {
     this.#going.clear()
   }
 
-  /** A fiber begins to wait. True where it is for the outside. */
-  begins(actor: Actor, { register }: Operation, who: string, schedule: () => string): boolean {
-    if (register === undefined) return false
-    const text = String(register)
+  /** A fiber is off by an operation of its own, or has ended. Who it is, where it waits for the outside. */
+  suspended(actor: Actor, operation: Operation): string | undefined {
+    const name = nameOf(operation)
+    // It is this fiber that goes on with what was left last.
+    if (name === "Yield" && actor.task !== undefined) actor.task.sure = true
+    if (name !== "Async" || operation.register === undefined || this.#agenda.awaits(actor)) return undefined
+    const who = this.#words.word(actor.word)
+    const text = String(operation.register)
     const whose = waits().get(text)
-    if (whose !== undefined) return whose === "outside"
+    if (whose === "outside") return who
     // Whoever takes no way to answer waits for ever, as `Effect.never` does.
-    if (register.length === 0 && !/arguments|\.\.\./.test(text)) return false
+    const isDeaf = operation.register.length === 0 && !/arguments|\.\.\./.test(text)
+    if (whose === undefined && !isDeaf) this.#begins(actor, who, text)
+    return undefined
+  }
+
+  #begins(actor: Actor, who: string, text: string): void {
     const key = `${who} ${text}`
-    if (!this.#seen.has(key)) this.#seen.set(key, { fiber: who, schedule: schedule() })
+    if (!this.#seen.has(key)) this.#seen.set(key, { fiber: who, schedule: this.#words.print(this.#agenda.log) })
     this.#going.set(actor, { key, interruptions: actor.isInterruptible ? actor.interruptions : undefined })
-    return false
   }
 
   /** A fiber goes on within the run: it was answered, unless it was interrupted. */
@@ -163,8 +174,9 @@ const inside: ReadonlyArray<AnyEffect> = [
   }),
 ]
 
+const unmade = undefined as never
 const outside: ReadonlyArray<AnyEffect> = [
-  Effect.promise(() => Promise.resolve()),
-  Effect.tryPromise(() => Promise.resolve()),
+  Effect.promise(() => unmade),
+  Effect.tryPromise(() => unmade),
   Clock.Clock.defaultValue().sleep(second),
 ]

@@ -18,10 +18,10 @@ import type * as Scheduler from "effect/Scheduler"
 import { draws } from "./Chance.ts"
 import type { Chooser } from "./Chooser.ts"
 import { type Actor, Actors, type AnyFiber, type Task } from "./ExplorerActors.ts"
-import { type Act, Agenda, type Happening, type Limits } from "./ExplorerAgenda.ts"
+import { type Act, Agenda, type Limits } from "./ExplorerAgenda.ts"
 import { ExplorerClock } from "./ExplorerClock.ts"
 import * as Services from "./ExplorerContext.ts"
-import { nameOf, type Unanswered, Waits } from "./ExplorerWaits.ts"
+import { Waits } from "./ExplorerWaits.ts"
 import type { Story } from "./ExplorerStory.ts"
 import type { Words } from "./Schedule.ts"
 
@@ -34,9 +34,9 @@ export class World implements Scheduler.Scheduler {
   readonly actors: Actors
   readonly agenda: Agenda
   readonly clock: ExplorerClock = new ExplorerClock()
+  readonly waits: Waits
   readonly #limits: Limits
   readonly #forecast = new Services.Forecast((fiber, operation) => this.#suspended(fiber, operation))
-  readonly #waits = new Waits()
   readonly #context: Context.Context<never>
   #chooser!: Chooser
   #random: () => number = draws(0)
@@ -74,6 +74,7 @@ export class World implements Scheduler.Scheduler {
     this.actors = new Actors(words)
     this.#limits = limits
     this.agenda = new Agenda(words, this.actors, this.clock, limits)
+    this.waits = new Waits(words, this.agenda)
     this.#context = Services.make({
       scheduler: this,
       clock: this.clock,
@@ -95,7 +96,7 @@ export class World implements Scheduler.Scheduler {
     this.agenda.reset(chooser)
     this.steps = this.#from = this.#drawn = 0
     this.cut = this.escaped = undefined
-    this.#waits.reset()
+    this.waits.reset()
     this.#outer = this.#chosen = this.#act = undefined
     this.#choosing = this.#isOpen = this.#isSingle = false
     this.#cast.length = this.#born.length = 0
@@ -220,7 +221,7 @@ export class World implements Scheduler.Scheduler {
     const actor = known ?? this.#meet(fiber)
     const { task } = actor
     if (this.#choosing) actor.begun()
-    this.#waits.ends(actor)
+    this.waits.ends(actor)
     if (task !== undefined && task !== this.#act) this.#overtaken(task, actor)
     actor.task = undefined
     const act = this.#act
@@ -247,29 +248,9 @@ export class World implements Scheduler.Scheduler {
   /** A fiber is off by an operation of its own, or has ended. */
   #suspended(fiber: AnyFiber, operation: object): void {
     const actor = this.actors.of(fiber)
-    if (actor === undefined || !this.#live) return
-    switch (nameOf(operation)) {
-      case "Yield":
-        if (actor.task !== undefined) actor.task.sure = true
-        return
-      case "Async": {
-        for (const happening of this.agenda.happenings) if (happening.actor === actor) return
-        const who = this.words.word(actor.word)
-        if (this.cut !== undefined || !this.#waits.begins(actor, operation, who, () => this.schedule)) return
-        this.cut = "escaped"
-        this.escaped = who
-      }
-    }
-  }
-
-  /** What was chosen so far. */
-  get schedule(): string {
-    return this.words.print(this.agenda.log)
-  }
-
-  /** Who has waited for what nobody answered, in any run. */
-  get unanswered(): ReadonlyArray<Unanswered> {
-    return this.#waits.unanswered
+    if (actor === undefined || !this.#live || this.cut !== undefined) return
+    this.escaped = this.waits.suspended(actor, operation)
+    if (this.escaped !== undefined) this.cut = "escaped"
   }
 
   #meet(fiber: AnyFiber): Actor {
@@ -388,22 +369,6 @@ export class World implements Scheduler.Scheduler {
 
   /** Lets one of the outcomes happen to the running fiber when it is chosen; returns what takes them back. */
   await(name: string, outcomes: ReadonlyArray<() => void>): () => void {
-    const actor = this.actors.of(Fiber.getCurrent())!
-    const { happenings } = this.agenda
-    const who = this.words.word(actor.word)
-    const takeBack = (): void => {
-      for (const each of all) happenings.delete(each)
-    }
-    const all = outcomes.map((run, i): Happening => ({
-      kind: "happening",
-      actor,
-      word: this.words.id(i === 0 ? `${who}:${name}` : `${who}:${name}/${i}`),
-      run: () => {
-        takeBack()
-        run()
-      },
-    }))
-    for (const each of all) happenings.add(each)
-    return takeBack
+    return this.agenda.await(this.actors.of(Fiber.getCurrent())!, name, outcomes)
   }
 }

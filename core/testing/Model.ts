@@ -85,7 +85,7 @@ export interface Options {
   readonly order?: Order | undefined
   /** A whole number; a random one by default, which is printed. */
   readonly seed?: number | undefined
-  /** What a failure printed: that one life is lived again. */
+  /** What a failure printed: that one life is lived again. One by which none is come to is refused as well. */
   readonly replay?: Replay | undefined
 }
 
@@ -151,12 +151,23 @@ export const check = <M, R>(
         return right
       },
     )
-    const details = fc.check(property, { numRuns: runs, ...replay ?? (seed === undefined ? {} : { seed }) })
+    const given = { numRuns: runs, ...replay ?? (seed === undefined ? {} : { seed }) }
+    const checked = Effect.runSyncExit(Effect.sync(() => fc.check(property, given)))
+    if (replay !== undefined && isLost(checked)) return Effect.die(OptionRules.unfit(replay))
+    if (Exit.isFailure(checked)) return Effect.failCause(checked.cause)
+    const details = checked.value
     if (last !== undefined) return Effect.fail(failure(last, details))
     // No life went wrong, and it says that it failed: it gave up, and nothing is known of the pool.
     if (details.failed) return Effect.die(details.errorInstance ?? new Error("fast-check gave up"))
     return Effect.succeed({ seed: details.seed, runs: details.numRuns, ...tally })
   })
+
+/** Whether a replay came to no life: fast-check says so by what it throws, or by a run of none. */
+const isLost = (checked: Exit.Exit<Details>): boolean => {
+  if (Exit.isSuccess(checked)) return !checked.value.failed && checked.value.numRuns === 0
+  const thrown = Cause.squash(checked.cause)
+  return thrown instanceof Error && /\breplay/i.test(thrown.message)
+}
 
 /** The commands of a life as fast-check draws them, each with an interruption or without. */
 const drawn = <M, R>(fc: Used, life: Life<M, R>, maxCut: number): ReadonlyArray<Arbitrary<Step<M, R>>> => {

@@ -70,6 +70,36 @@ const lives: Readonly<Record<string, Rule>> = {
   seed: whole(Number.MIN_SAFE_INTEGER, Number.MAX_SAFE_INTEGER),
   replay: (value) => typeof value === "object" && value !== null ? undefined : "what a failure printed",
 }
-const replay: Readonly<Record<string, Rule>> = { seed: lives.seed!, path: text, replayPath: text }
-export const brokenLives = (given: { readonly replay?: object | undefined }): InvalidLimits | undefined =>
-  broken("Model", given, lives) ?? broken("Model replay", given.replay ?? {}, replay)
+/** A text of a form; a longer one than any failure prints is not looked at. */
+const form = (shape: RegExp, rule: string): Rule => (value) =>
+  text(value) ?? ((value as string).length <= maxReplayChars && shape.test(value as string) ? undefined : rule)
+const maxReplayChars = 100_000
+/** How a failure prints a life: which it was of those that were drawn, then each step of making it shorter. */
+const path = form(/^\d{1,6}(:\d{1,9})*$/, "whole numbers with a colon between each two, the first below 1,000,000")
+const replayPath = form(
+  /^[A-Za-z\d+/]*:[A-Za-z\d+/]*$/,
+  "two texts of letters, digits, + and / with a colon between them",
+)
+const replay: Readonly<Record<string, Rule>> = { seed: lives.seed!, path, replayPath }
+
+export const brokenLives = (given: { readonly replay?: object | undefined }): InvalidLimits | undefined => {
+  if (given.replay === undefined) return broken("Model", given, lives)
+  // All of the three are needed: without one of them other lives would be lived.
+  const whole = { seed: undefined, path: undefined, replayPath: undefined, ...given.replay }
+  const absent = Object.entries(whole).find(([, value]) => value === undefined)
+  return broken("Model", given, lives) ?? broken("Model replay", given.replay, replay) ??
+    (absent &&
+      new InvalidLimits({ system: "Model replay", limit: absent[0], rule: "what a failure printed", value: undefined }))
+}
+
+/** One by which no life is come to: it is of another program, or of other options. */
+export const unfit = (replay: object): InvalidLimits => {
+  const value = JSON.stringify(replay).slice(0, maxShown)
+  return new InvalidLimits({
+    system: "Model",
+    limit: "replay",
+    rule: "one that this life printed, with the same options",
+    value,
+  })
+}
+const maxShown = 200

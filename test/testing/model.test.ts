@@ -125,8 +125,8 @@ describe("a life", () => {
 })
 
 describe("an option that breaks its rule", () => {
-  const refused = (options: object): string => {
-    const exit = Effect.runSyncExit(Model.check(fc, life("none"), options))
+  const refused = (options: object, fault: Fault = "none"): string => {
+    const exit = Effect.runSyncExit(Model.check(fc, life(fault), { maxCommands: 40, ...options }))
     const defect = Exit.isFailure(exit) ? Cause.squash(exit.cause) : undefined
     return defect instanceof InvalidLimits ? defect.message : `not refused: ${String(exit)}`
   }
@@ -146,6 +146,39 @@ describe("an option that breaks its rule", () => {
     assert.match(refused({ replay: { seed: NaN, path: "0", replayPath: "" } }), /^Model replay: seed must be /)
     assert.match(refused({ replay: { seed: 1, path: 0, replayPath: "" } }), /^Model replay: path must be text, got 0/)
     assert.match(refused({ replay: "0" }), /^Model: replay must be what a failure printed, got "0"/)
+  })
+
+  it("is a replay that has the form of one, and is of a life that there is", () => {
+    const { replay } = failure("fifth", { maxCut: 0 })
+    const digits = "whole numbers with a colon between each two, the first below 1,000,000"
+    for (const path of ["", "abc", "-1", "1.5", "1e3", " 0", ":", "0:", "1000000", "0".repeat(1_000)]) {
+      const told = refused({ replay: { ...replay, path } }, "fifth")
+      assert.isTrue(told.startsWith(`Model replay: path must be ${digits}, got "${path.slice(0, 50)}`), told)
+    }
+    for (const replayPath of ["", "AA", "A=:B", "A:B:C", "A_:B", "A:B\n", `${"A".repeat(100_000)}:B`]) {
+      const told = refused({ replay: { ...replay, replayPath } }, "fifth")
+      assert.match(told, /^Model replay: replayPath must be two texts of letters, digits, \+ and \/ with a colon /)
+    }
+    for (const absent of ["seed", "path", "replayPath"]) {
+      const told = refused({ replay: { ...replay, [absent]: undefined } }, "fifth")
+      assert.strictEqual(told, `Model replay: ${absent} must be what a failure printed, got undefined`)
+      assert.strictEqual(refused({ replay: { [absent]: 1 } }).includes("must be"), true)
+    }
+    // Well formed, and of no life that is drawn here: none is lived, and nothing is called right.
+    const { path } = replay
+    const others = [
+      { path: `${path}:999999` },
+      { path: "0:1:2:999" },
+      { path: `${"9:".repeat(1_000)}9` },
+      { replayPath: "A:A" },
+      { replayPath: "////:////" },
+    ]
+    for (const other of others) {
+      assert.match(
+        refused({ maxCut: 0, replay: { ...replay, ...other } }, "fifth"),
+        /^Model: replay must be one that this life printed, with the same options, got "\{/,
+      )
+    }
   })
 })
 

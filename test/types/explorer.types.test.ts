@@ -51,7 +51,12 @@ type Asked = InvalidLimits | InvalidRequest
 export type Laws = [
   Law<Equal<Of<ReturnType<typeof explored>>, [Explorer.Explored, ScheduleFailed | Uncontrolled | Asked, never]>>,
   Law<Equal<Of<ReturnType<typeof sampled>>, [Explorer.Explored, ScheduleFailed | Uncontrolled | Asked, never]>>,
-  Law<Equal<Of<ReturnType<typeof replayed>>, [ReadonlyArray<string>, ScheduleFailed | InvalidSchedule | Asked, never]>>,
+  Law<
+    Equal<
+      Of<ReturnType<typeof replayed>>,
+      [ReadonlyArray<string>, ScheduleFailed | Uncontrolled | InvalidSchedule | Asked, never]
+    >
+  >,
   Law<Equal<Of<ReturnType<typeof happened>>, ["up", "down", "one" | "two"]>>,
   Law<Equal<Exits<Fibers>, { readonly a: Exit.Exit<"done", "broken">; readonly b: Exit.Exit<number> }>>,
   Law<
@@ -59,8 +64,8 @@ export type Laws = [
   >,
   Law<Equal<keyof Bounds, "preemptions" | "interruptions" | "interrupt" | "maxSchedules" | "maxSteps">>,
   Law<Equal<keyof Sampling, "preemptions" | "interruptions" | "interrupt" | "schedules" | "seed" | "maxSteps">>,
-  Law<Equal<keyof Explorer.Explored, "schedules" | "repeats" | "exhaustive" | "cutBy" | "steps">>,
-  Law<Equal<Allowed, "defects" | "fibers" | "timers">>,
+  Law<Equal<keyof Explorer.Explored, "schedules" | "repeats" | "exhaustive" | "cutBy" | "unanswered" | "steps">>,
+  Law<Equal<Allowed, "defects" | "fibers" | "timers" | "unanswered">>,
   Law<
     Equal<
       Reason,
