@@ -45,7 +45,7 @@ interface Wait {
 export class Waits {
   readonly #words: Words
   readonly #agenda: Agenda
-  readonly #going = new Map<Actor, Wait>()
+  #going = new Map<Actor, Wait>()
   /** By whom and by which code they wait; undefined once it was answered. */
   readonly #seen = new Map<string, Unanswered | undefined>()
 
@@ -56,7 +56,7 @@ export class Waits {
 
   /** A run begins. */
   reset(): void {
-    this.#going.clear()
+    this.#going = new Map()
   }
 
   /** A fiber is off by an operation of its own, or has ended. Who it is, where it waits for the outside. */
