@@ -110,7 +110,6 @@ export class Places {
   /** Limits were lowered: a head that units are kept for may be short of an account by that. */
   lookAgain(groups: Iterable<Group>): void {
     for (const group of groups) {
-      if (group.place === onAccount && group.setAside) this.open(group.account!)
       const short = group.watches ? this.#shortNow(group) : undefined
       if (short !== undefined) this.parkNarrow(group, short)
     }
@@ -325,11 +324,12 @@ export class Places {
     return true
   }
 
-  /** True where a raised head is short of what its own class may use, which those it stands among need not wait for. */
+  /**
+   * Of a head that is short of the total: true where it was raised, and what it is short of is what its own class may use,
+   * which those it stands among need not wait for.
+   */
   #misplaced(group: Group): boolean {
-    if (!group.raised) return false
-    const own = this.total.room(group.arrival)
-    return own < group.need && own < this.total.room(group.turnClass)
+    return this.total.room(group.arrival) < this.total.room(group.turnClass)
   }
 
   /** Its turn in the higher class came to nothing: it stands in its own again, and is raised anew half of its time later. */

@@ -14,6 +14,23 @@ const asked = (line: Line, tenant: string, now: number, arrival: Class = 2): Wai
 }
 const passed = (line: Line, tenant: string): Ask => line.pass(pairOf(line, tenant), 2, 1)!
 
+interface Wish {
+  readonly provider?: string
+  readonly arrival?: Class
+  readonly cost?: number
+  readonly now?: number
+  readonly due?: number
+}
+
+const waitingFor = (line: Line, tenant: string, wish: Wish): WaitingAsk => {
+  const { arrival = 2, cost = 1, due = Infinity, now = 0, provider } = wish
+  const pair = line.keys.find(tenant, provider) ?? line.keys.make(tenant, provider, 1)
+  const ask = new WaitingAsk(pair, arrival, cost)
+  ask.dueNanos = due
+  line.ask(ask, now, true)
+  return ask
+}
+
 describe("a step of the line", () => {
   it("AD-4 K-3: says whether it gave units back, and gives them back once", () => {
     const line = lineOf({ maxRunning: 2 })
@@ -53,6 +70,31 @@ describe("a step of the line", () => {
     expect([line.deliver(waits), line.deliver(waits), line.isBusy]).toEqual([true, false, false])
   })
 
+  it("AD-25: takes back what it let wait as if it had never come: no turn is longer for it", () => {
+    const line = lineOf({ maxRunning: 3 })
+    const held = waitingFor(line, "b", { cost: 3 })
+    const asks = ["b", "a"].map((tenant) => waitingFor(line, tenant, {}))
+    line.withdraw(waitingFor(line, "a", { cost: 2 }))
+    asks.push(waitingFor(line, "b", {}))
+    const granted: Ask[] = []
+    line.withhold(2, 0)
+    for (let next: Ask | undefined = held; next !== undefined; next = line.held.head) {
+      line.giveBack(next, 0)
+      if (line.held.head !== undefined) granted.push(line.held.head)
+    }
+    expect(granted.map((ask) => asks.indexOf(ask as WaitingAsk))).toEqual([0, 1, 2])
+  })
+
+  it("AD-25 AD-16: takes back what it let wait, and raises whose time has come meanwhile", () => {
+    const line = lineOf({ maxRunning: 1, maxBypass: 0 })
+    const held = passed(line, "a")
+    const raised = waitingFor(line, "c", { arrival: 3, due: 5 })
+    line.withdraw(waitingFor(line, "a", { arrival: 3, now: 3 }))
+    const later = waitingFor(line, "c", { now: 3 })
+    line.giveBack(held, 3)
+    expect([raised.state, later.state]).toEqual([LeaseState.Granted, LeaseState.Waiting])
+  })
+
   it("AD-25: takes back what it let wait, without an answer to anybody", () => {
     const line = lineOf({ maxRunning: 1 })
     passed(line, "a")
@@ -88,6 +130,26 @@ describe("an ask", () => {
     asked(line, "a", 0)
     expect(asked(line, "a", 0, 0).state).toBe(LeaseState.Waiting)
     expect(asked(line, "a", 0, 1).state).toBe(LeaseState.Refused)
+  })
+
+  it("is short of the account that its units are kept on, while the total has as many as it needs", () => {
+    const line = lineOf({ maxRunning: 4, maxPerProvider: 2, maxBypass: 0 })
+    waitingFor(line, "a", { provider: "p" })
+    waitingFor(line, "b", { provider: "p", cost: 2 })
+    const kept = waitingFor(line, "c", { provider: "p" })
+    const accounts = ["d", "d", "d"].map((tenant) => {
+      waitingFor(line, tenant, {})
+      return [line.total.room(2), line.shortOf(kept)]
+    })
+    expect(accounts).toEqual([[2, "provider"], [1, "provider"], [0, "total"]])
+  })
+
+  it("AD-22: whose time was over before units came back is told of what was short for it then", () => {
+    const line = lineOf({ maxRunning: 2, maxPerTenant: 2 })
+    const held = passed(line, "b")
+    const late = waitingFor(line, "b", { cost: 2, due: 3 })
+    line.giveBack(held, 8)
+    expect([late.state, late.short]).toEqual([LeaseState.Expired, "tenant"])
   })
 
   it("is listed by when it came, whichever group it is of", () => {

@@ -3,11 +3,13 @@
  * mutant costs the time of one test and not that of a process. It owns the switch that tells which mutant is on.
  *
  * A mutant is killed by a test that fails, that takes more than twenty times the steps it takes without it (`looped`), or
- * that is not through in ten times its time and a second, or in three times and five seconds (`hung`). After its mutants
- * each test runs once more without: what it said is void where it does not pass then.
+ * that is not through in ten times its time and a second, or in three times and five seconds, or waits for what cannot come
+ * since no timer, socket or thread is left that could bring it (`hung`). After its mutants each test runs once more without:
+ * what it said is void where it does not pass then.
  */
 import { type RunnerTestCase, type RunnerTestFile, TestRunner, type TestRunnerConfig } from "vitest"
 import { relative } from "node:path"
+import process from "node:process"
 import * as Runtime from "../support/Runtime.ts"
 import * as Plan from "./Plan.ts"
 import { global } from "./Schemata.ts"
@@ -56,20 +58,46 @@ const quietly = async <A>(run: () => Promise<A>): Promise<A> => {
 
 type Body = () => unknown
 
+/** How many of each kind keep the process alive: timers, sockets, threads, files. */
+const resources = (): ReadonlyMap<string, number> => {
+  const counts = new Map<string, number>()
+  for (const kind of process.getActiveResourcesInfo()) counts.set(kind, (counts.get(kind) ?? 0) + 1)
+  return counts
+}
+/** Those that there were before the first test of a file. */
+let usual: ReadonlyMap<string, number> = new Map()
+const lookMillis = 25
+/** So many looks in a row find nothing that could go on. */
+const looks = 6
+
+/** Tells once nothing is left that could go on, but for the two timers of an attempt. */
+const watchStill = (tell: () => void): ReturnType<typeof setInterval> => {
+  let [seen, still] = [-1, 0]
+  return setInterval(() => {
+    const isStill = seen === steps &&
+      [...resources()].every(([kind, count]) => count <= (usual.get(kind) ?? 0) + (kind === "Timeout" ? 2 : 0))
+    seen = steps
+    still = isStill ? still + 1 : 0
+    if (still === looks) tell()
+  }, lookMillis)
+}
+
 /** Runs a test with a mutant on. Undefined where it passes all the same. A step beyond its bounds in either unit throws. */
 const attempt = async (body: Body, id: number, limitMillis: number): Promise<Plan.How | undefined> => {
-  let timer: ReturnType<typeof setTimeout> | undefined = undefined
-  const over = new Promise<Plan.How>((resolve) => timer = setTimeout(resolve, limitMillis, "hung"))
+  const over = Promise.withResolvers<Plan.How>()
+  const timer = setTimeout(over.resolve, limitMillis, "hung")
+  const watch = watchStill(() => over.resolve("hung"))
   looped = false
   steps = 0
   until = performance.now() + limitMillis
   active = id
   try {
-    return await Promise.race([over, Promise.resolve(body()).then(() => looped ? "looped" as const : undefined)])
+    return await Promise.race([over.promise, Promise.resolve(body()).then(() => looped ? "looped" as const : undefined)])
   } catch {
     return looped ? "looped" : "failed"
   } finally {
     clearTimeout(timer)
+    clearInterval(watch)
     active = 0
     until = Infinity
   }
@@ -85,6 +113,7 @@ export default class Runner extends TestRunner {
   }
 
   onCollected(files: RunnerTestFile[]): void {
+    usual = resources()
     const ids = takeReached()
     for (const file of files) Plan.tell(folder, { kind: "loaded", file: fileOf(file), reached: ids })
   }
@@ -108,11 +137,11 @@ export default class Runner extends TestRunner {
       throw error
     }
     const millis = performance.now() - started
-    const usual = steps
+    const taken = steps
     const ids = takeReached()
     const isSlow = plan.slow === undefined && millis * ids.filter((id) => this.#live.has(id)).length > plan.mostMillis
     Plan.tell(folder, { kind: "ran", file, test: title, millis, isSlow, reached: ids })
-    if (!isSlow) await quietly(() => this.#tryAll(test, body, errand?.ids ?? ids, { millis, usual }))
+    if (!isSlow) await quietly(() => this.#tryAll(test, body, errand?.ids ?? ids, { millis, taken }))
     most = Infinity
   }
 
@@ -120,7 +149,7 @@ export default class Runner extends TestRunner {
     test: RunnerTestCase,
     body: Body,
     ids: readonly number[],
-    { millis, usual }: { readonly millis: number; readonly usual: number },
+    { millis, taken }: { readonly millis: number; readonly taken: number },
   ): Promise<void> {
     const [file, title] = [fileOf(test), titleOf(test)]
     const killed: number[] = []
@@ -128,7 +157,7 @@ export default class Runner extends TestRunner {
       // Where the test's own time limit has come, it would be told of no more than that.
       if (!this.#live.has(id) || test.context.signal.aborted) continue
       Plan.tell(folder, { kind: "trying", id, file, test: title })
-      most = 100_000 + 20 * usual
+      most = 100_000 + 20 * taken
       const how = await attempt(body, id, Math.min(1_000 + 10 * millis, 5_000 + 3 * millis))
       if (how === undefined || test.context.signal.aborted) continue
       this.#live.delete(id)

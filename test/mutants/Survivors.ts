@@ -5,8 +5,16 @@ import { readFileSync } from "node:fs"
 import * as Operators from "./Operators.ts"
 
 /**
- * A mutant by what names it, and why no test kills it: `equivalent: …` where none could, which takes it out of the share;
- * `open: …` where nobody has found the test yet.
+ * A mutant by what names it, and why no test kills it. The first word is the kind; all but the first count as not killed:
+ *
+ * - `equivalent: …`: no test could, since nothing that can be observed differs. It is taken out of the share
+ * - `cost: …`: only time or memory differs
+ * - `bound: …`: a limit, default or reserve moves by one, or by a nanosecond, which no test counts out
+ * - `words: …`: only the text of a message or the fact in it differs
+ * - `guard: …`: it refuses or mends what nobody who keeps the types and the documented order can bring about
+ * - `platform: …`: what differs is seen by a real socket, thread or process alone; tests of the adapters look there, which
+ *   these mutants are not tried on
+ * - `open: …`: it could be told apart, and nobody has found the test yet
  */
 export interface Survivor extends Pick<Operators.Mutant, "file" | "line" | "text" | "replacement"> {
   readonly nth?: number
