@@ -46,6 +46,35 @@ describe("lower", () => {
       yield* Books.settled(admission)
     }))
 
+  it.effect("AD-27: holds from then on for pairs, and for who may wait of one tenant", () =>
+    Effect.gen(function* () {
+      const admission = yield* Admission.make({ ...full, maxRunning: 6 })
+      yield* admission.lower({ maxPerPair: 1, maxQueuedPerTenant: 1 })
+      yield* Effect.scoped(Effect.gen(function* () {
+        const pair = { tenant: "a", provider: "p" }
+        yield* admission.enter(pair)
+        assert.deepInclude(yield* Effect.flip(admission.tryEnter(pair)), { _tag: "WouldWait", account: "pair" })
+        const waits = yield* started(Effect.scoped(admission.enter(pair)))
+        const refused = yield* Effect.flip(Effect.scoped(admission.enter(pair)))
+        assert.deepInclude(refused, { _tag: "QueueFull", scope: "tenant", limit: 1 })
+        yield* Fiber.interrupt(waits)
+      }))
+      yield* Books.settled(admission)
+    }))
+
+  it.effect("AD-27: refuses what is no object of limits, and a limit of none", () =>
+    Effect.gen(function* () {
+      const admission = yield* Admission.make(full)
+      for (const next of [null, 5, undefined, "maxRunning"]) {
+        const refused = yield* Effect.flip(admission.lower(next as never))
+        assert.deepInclude(refused, { _tag: "InvalidLimits", limit: "lower", rule: "given an object of limits" })
+      }
+      for (const limit of ["maxRunning", "maxPerTenant", "maxPerProvider", "maxPerPair"]) {
+        assert.deepInclude(yield* Effect.flip(admission.lower({ [limit]: 0 })), { _tag: "InvalidLimits", limit })
+      }
+      assert.deepStrictEqual((yield* admission.snapshot).limits, full)
+    }))
+
   it.effect("AD-27: may give a cap that was none", () =>
     Effect.gen(function* () {
       const admission = yield* Admission.make({ maxRunning: 4 })

@@ -1,6 +1,7 @@
 /** The executor over scripted threads: its line, what it joins, what it charges, and what it says of what it cannot. */
 import { assert, describe, it } from "@effect/vitest"
 import * as Deferred from "effect/Deferred"
+import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
@@ -346,7 +347,7 @@ describe("a thread", () => {
       yield* script.release("executor.job 1")
       yield* settle
       const s = yield* executor.snapshot
-      assert.deepStrictEqual([s.abandoned, s.busy, s.idle, s.state, held()], [1, 0, 0, "open", 1])
+      assert.deepStrictEqual([s.abandoned, s.busy, s.idle, s.lost, s.state, held()], [1, 0, 0, 1, "open", 1])
       assert.deepStrictEqual((yield* executor.jobs).map(({ state }) => state), ["abandoned"])
       assert.strictEqual(yield* executor.run(job("same", 2)), 2)
       const drained = yield* Effect.flatMap(Deadline.after("1 minute"), executor.drain)
@@ -385,7 +386,7 @@ describe("a drain", () => {
       yield* script.release("executor.job 2")
       yield* script.release("executor.job 3")
       const { clean, refused, running: left, threads, waited } = yield* Fiber.join(draining)
-      assert.deepStrictEqual([clean, refused, left, threads, waited.toString()], [true, 1, [], 0, waited.toString()])
+      assert.deepStrictEqual([clean, refused, left, threads, Duration.toSeconds(waited)], [true, 1, [], 0, 10])
       assert.deepStrictEqual(yield* Effect.forEach(running, Fiber.join), [1, 2])
       assert.strictEqual(open(script, "thread"), 0)
       const again = yield* executor.drain(deadline)
@@ -451,7 +452,7 @@ describe("a drain", () => {
 })
 
 /** Threads whose every word is the test's. */
-const byHand = () => {
+const byHand = ({ joins = true, leaves = true } = {}) => {
   const orders: Array<Order> = []
   const heard: Array<Hear> = []
   const flags: Array<Int32Array> = []
@@ -461,7 +462,7 @@ const byHand = () => {
   let broken: "spawn" | "send" | undefined
   const error = { name: "DataCloneError", message: "a function", code: 25, cause: undefined }
   const threads: WorkerThreads = {
-    joins: true,
+    joins,
     spawn: (flag, hear) => {
       if (broken === "spawn") return error
       flags.push(flag)
@@ -478,8 +479,8 @@ const byHand = () => {
           return undefined
         },
         hold: (held) => void (over ? late.push(held) : holds.push(held)),
-        leave: () => ends(0),
-        terminate: () => ends(1),
+        leave: () => leaves ? ends(0) : undefined,
+        terminate: () => joins ? ends(1) : undefined,
       }
     },
   }
@@ -487,6 +488,95 @@ const byHand = () => {
 }
 
 describe("an executor made by hand", () => {
+  it.effect("keeps the process alive for a thread that is to leave only while somebody waits for that", () =>
+    Effect.gen(function* () {
+      const { heard, holds, orders, threads } = byHand({ leaves: false })
+      const executor = yield* BlockingExecutor.make({ threads: 1 }, threads)
+      const caller = yield* fork(executor.run(job("same")))
+      heard[0]!.answered({ number: orders[0]!.number, kind: "value", value: 1 })
+      assert.strictEqual(yield* Fiber.join(caller), 1)
+      const draining = yield* fork(Effect.flatMap(Deadline.after("1 minute"), executor.drain))
+      assert.deepStrictEqual(holds, [true, false, false, true])
+      assert.strictEqual((yield* executor.snapshot).leaving, 1)
+      yield* TestClock.adjust("1 minute")
+      assert.deepInclude(yield* Fiber.join(draining), { clean: false, running: [], threads: 1 })
+      assert.deepStrictEqual(holds, [true, false, false, true, false])
+      heard[0]!.gone({ code: 0, error: undefined })
+      const again = yield* Effect.flatMap(Deadline.after("1 minute"), executor.drain)
+      assert.deepInclude(again, { clean: true, threads: 0 })
+    }))
+
+  it.effect("lets the process end beside a thread that was abandoned, and a drain too", () =>
+    Effect.gen(function* () {
+      const { holds, threads } = byHand({ joins: false })
+      const executor = yield* BlockingExecutor.make({ threads: 2 }, threads)
+      const { number } = yield* executor.start(job("same"))
+      const draining = yield* fork(Effect.flatMap(Deadline.after("1 minute"), executor.drain))
+      assert.strictEqual(yield* executor.terminate(number), "abandoned")
+      assert.deepStrictEqual(holds, [true, false])
+      const { clean, waited } = yield* Fiber.join(draining)
+      assert.deepStrictEqual([clean, Duration.toSeconds(waited)], [false, 0])
+    }))
+
+  it.effect("tells how long a job has run, and since when it takes none", () =>
+    Effect.gen(function* () {
+      const { heard, threads } = byHand()
+      const executor = yield* BlockingExecutor.make({ threads: 1 }, threads)
+      yield* TestClock.adjust("7 seconds")
+      const { number } = yield* executor.start(job("same"))
+      yield* TestClock.adjust("3 seconds")
+      assert.deepStrictEqual((yield* executor.jobs).map(({ age }) => Duration.toSeconds(age)), [3])
+      assert.deepStrictEqual(yield* executor.cancel(number), undefined)
+      assert.deepStrictEqual((yield* executor.jobs).map(({ state }) => state), ["cancelled"])
+      for (const _ of [1, 2]) {
+        const draining = yield* fork(Effect.flatMap(Deadline.after("4 seconds"), executor.drain))
+        yield* TestClock.adjust("5 seconds")
+        assert.deepStrictEqual(Duration.toSeconds((yield* Fiber.join(draining)).waited), 4)
+      }
+      const closed = yield* Effect.flip(executor.run(job("same")))
+      assert.deepStrictEqual([closed._tag, "since" in closed ? Duration.toSeconds(closed.since) : NaN], ["Closed", 10])
+      heard[0]!.gone({ code: 0, error: undefined })
+    }))
+
+  it.effect("waits at its close for as long as closeWithin says, and warns only of what it leaves", () =>
+    Effect.gen(function* () {
+      const closeOf = (answers: boolean) =>
+        Effect.gen(function* () {
+          const warnings: Array<unknown> = []
+          const logger = Logger.make(({ message }) => void warnings.push(message))
+          const { heard, orders, threads } = byHand()
+          const scope = yield* Scope.make()
+          const executor = yield* Scope.provide(BlockingExecutor.make({ threads: 1, closeWithin: "3 seconds" }, threads), scope)
+          yield* executor.start(job("same"))
+          if (answers) heard[0]!.answered({ number: orders[0]!.number, kind: "value", value: 1 })
+          const closing = yield* fork(Effect.provide(Scope.close(scope, Exit.void), Logger.layer([logger])))
+          yield* TestClock.adjust("2 seconds")
+          const isEarly = closing.pollUnsafe() !== undefined
+          yield* TestClock.adjust("1 second")
+          yield* Fiber.join(closing)
+          return [isEarly, warnings.length]
+        })
+      assert.deepStrictEqual([yield* closeOf(false), yield* closeOf(true)], [[false, 1], [true, 0]])
+    }))
+
+  it.effect("is left by a start that is interrupted in the line", () =>
+    Effect.gen(function* () {
+      const { heard, threads } = byHand()
+      const executor = yield* BlockingExecutor.make({ threads: 1 }, threads)
+      yield* executor.start(job("same"))
+      const second = yield* fork(executor.start(job("same")))
+      assert.strictEqual((yield* executor.snapshot).waiting, 1)
+      yield* Fiber.interrupt(second)
+      assert.strictEqual((yield* executor.snapshot).waiting, 0)
+      heard[0]!.gone({ code: 0, error: undefined })
+    }))
+
+  it.effect("is there as a layer", () =>
+    Effect.gen(function* () {
+      const executor = yield* BlockingExecutor.BlockingExecutor
+      assert.strictEqual((yield* executor.snapshot).threads, 3)
+    }).pipe(Effect.provide(BlockingExecutor.layer({ threads: 3 }, byHand().threads))))
+
   it.effect("says what could not be sent or found, and its thread is of use afterwards", () =>
     Effect.gen(function* () {
       const { breaks, error, heard, holds, orders, threads } = byHand()

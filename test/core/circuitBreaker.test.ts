@@ -97,6 +97,15 @@ describe("a breaker", () => {
       assert.deepInclude(yield* breaker.snapshot, { failures: 1 })
     }).pipe(Effect.scoped))
 
+  it.effect("PG-21: asks for no judgement of what it has refused", () =>
+    Effect.gen(function* () {
+      const breaker = yield* opened
+      const judged: Array<unknown> = []
+      const judge = (error: unknown) => (judged.push(error), "failure" as const)
+      assert.deepInclude(yield* Effect.flip(breaker.run(Effect.fail("broken"), judge)), { _tag: "CircuitOpen" })
+      assert.deepStrictEqual(judged, [])
+    }))
+
   it.effect("PG-21 PG-11: judges typed failures alone, as it is told to", () =>
     Effect.gen(function* () {
       const breaker = yield* CircuitBreaker.make(options)

@@ -113,6 +113,7 @@ export const findings = (events: readonly Event[]): Findings => {
         break
       case "killed":
         killed.set(event.id, event)
+        unsure.delete(event.id)
         break
       case "void":
         for (const id of event.ids) {

@@ -143,9 +143,9 @@ const rounds = async (folder: string, { isThorough, mutants, spared, tests, say 
   }
 
   const then = Plan.findings(Plan.events(folder))
-  // What was evaluated as a file was loaded has been so without the mutant, whatever the tests in it said.
+  // What was evaluated as a file was loaded, and never again, has been so without the mutant, whatever the tests in it said.
   const alone = mutants.filter(({ id }) =>
-    !then.killed.has(id) && !spared.has(id) && (then.loaded.has(id) || then.unsure.has(id))
+    !then.killed.has(id) && !spared.has(id) && (then.unsure.has(id) || then.loaded.has(id) && !then.reached.has(id))
   )
   say(`${then.killed.size} killed with slow tests, ${alone.length} to be tried alone`)
   for (const mutant of alone) await judgeAlone(folder, plan, mutant, then.loaded.get(mutant.id) ?? files)

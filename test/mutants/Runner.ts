@@ -108,8 +108,8 @@ export default class Runner extends TestRunner {
 
   constructor(config: TestRunnerConfig) {
     super(config)
-    const { killed, unsure } = Plan.findings(Plan.events(folder))
-    this.#live = new Set(plan.tried.filter((id) => !killed.has(id) && !unsure.has(id)))
+    const { killed } = Plan.findings(Plan.events(folder))
+    this.#live = new Set(plan.tried.filter((id) => !killed.has(id)))
   }
 
   onCollected(files: RunnerTestFile[]): void {
@@ -168,6 +168,7 @@ export default class Runner extends TestRunner {
     most = Infinity
     if (await attempt(body, 0, 10_000 + 10 * millis) !== undefined) {
       Plan.tell(folder, { kind: "void", ids: killed, file, test: title })
+      for (const id of killed) this.#live.add(id)
     }
   }
 }

@@ -8,6 +8,7 @@ import * as Operators from "./Operators.ts"
  * A mutant by what names it, and why no test kills it. The first word is the kind; all but the first count as not killed:
  *
  * - `equivalent: …`: no test could, since nothing that can be observed differs. It is taken out of the share
+ * - `choice: …`: what differs is left open by the specification and the documentation
  * - `cost: …`: only time or memory differs
  * - `bound: …`: a limit, default or reserve moves by one, or by a nanosecond, which no test counts out
  * - `words: …`: only the text of a message or the fact in it differs
