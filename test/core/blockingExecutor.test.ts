@@ -540,35 +540,38 @@ describe("an executor made by hand", () => {
 
   it.effect("waits at its close for as long as closeWithin says, and warns only of what it leaves", () =>
     Effect.gen(function* () {
+      const warnings: Array<unknown> = []
+      const logger = Logger.make(({ message }) => void warnings.push(message))
       const closeOf = (answers: boolean) =>
         Effect.gen(function* () {
-          const warnings: Array<unknown> = []
-          const logger = Logger.make(({ message }) => void warnings.push(message))
           const { heard, orders, threads } = byHand()
           const scope = yield* Scope.make()
           const executor = yield* Scope.provide(BlockingExecutor.make({ threads: 1, closeWithin: "3 seconds" }, threads), scope)
           yield* executor.start(job("same"))
           if (answers) heard[0]!.answered({ number: orders[0]!.number, kind: "value", value: 1 })
-          const closing = yield* fork(Effect.provide(Scope.close(scope, Exit.void), Logger.layer([logger])))
+          const closing = yield* fork(Scope.close(scope, Exit.void))
           yield* TestClock.adjust("2 seconds")
           const isEarly = closing.pollUnsafe() !== undefined
           yield* TestClock.adjust("1 second")
           yield* Fiber.join(closing)
-          return [isEarly, warnings.length]
-        })
+          return [isEarly, warnings.splice(0).length]
+        }).pipe(Effect.provide(Logger.layer([logger])))
       assert.deepStrictEqual([yield* closeOf(false), yield* closeOf(true)], [[false, 1], [true, 0]])
     }))
 
   it.effect("is left by a start that is interrupted in the line", () =>
     Effect.gen(function* () {
+      const said: Array<unknown> = []
+      const logger = Logger.make(({ message }) => void said.push(message))
       const { heard, threads } = byHand()
       const executor = yield* BlockingExecutor.make({ threads: 1 }, threads)
       yield* executor.start(job("same"))
-      const second = yield* fork(executor.start(job("same")))
+      const second = yield* fork(Effect.provide(executor.start(job("same")), Logger.layer([logger])))
       assert.strictEqual((yield* executor.snapshot).waiting, 1)
       yield* Fiber.interrupt(second)
       assert.strictEqual((yield* executor.snapshot).waiting, 0)
       heard[0]!.gone({ code: 0, error: undefined })
+      assert.deepStrictEqual(said, [])
     }))
 
   it.effect("is there as a layer", () =>
