@@ -36,6 +36,13 @@ describe("a head", () => {
     }
   })
 
+  it("is framed by four names alone, and by none that is as long as one of them", () => {
+    const others = ["x-agree: a", "x-offering: close", "x-wants-length: 7", "x-transfer-coding: chunked"]
+    assert.deepStrictEqual(answer(response(["content-length: 2", ...others], "hi")), ["200 2", "data hi", "end"])
+    const lines = ["connection: upgrade", "x-agree: websocket"]
+    assert.match(broken(response(lines, "", "101 Switching Protocols"), upgrade) ?? "", /^unasked-switch /)
+  })
+
   it("may have a status that nobody knows: 600 to 999 are framed as any other", () => {
     assert.deepStrictEqual(answer(response(["content-length: 2"], "hi", "999 Denied")), ["999 2", "data hi", "end"])
   })
