@@ -546,7 +546,10 @@ describe("an executor made by hand", () => {
         Effect.gen(function* () {
           const { heard, orders, threads } = byHand()
           const scope = yield* Scope.make()
-          const executor = yield* Scope.provide(BlockingExecutor.make({ threads: 1, closeWithin: "3 seconds" }, threads), scope)
+          const executor = yield* Scope.provide(
+            BlockingExecutor.make({ threads: 1, closeWithin: "3 seconds" }, threads),
+            scope,
+          )
           yield* executor.start(job("same"))
           if (answers) heard[0]!.answered({ number: orders[0]!.number, kind: "value", value: 1 })
           const closing = yield* fork(Scope.close(scope, Exit.void))

@@ -3,8 +3,22 @@ import { assert, describe, it } from "vitest"
 import type { HttpRequest } from "../../core/http/HttpMessage.ts"
 import * as Lab2 from "../support/http/Lab2.ts"
 
-const { data, endHeaders, endStream, frame, get, headers, open, padded, priority, response, says, send, settings, Type } =
-  Lab2
+const {
+  data,
+  endHeaders,
+  endStream,
+  frame,
+  get,
+  headers,
+  open,
+  padded,
+  priority,
+  response,
+  says,
+  send,
+  settings,
+  Type,
+} = Lab2
 
 /** What the engine says of the SETTINGS that come one after another: the rule that is broken, if one is. */
 const ruleOf = (...all: ReadonlyArray<ReadonlyArray<readonly [number, number]>>): string | undefined => {

@@ -226,7 +226,7 @@ describe("a head that was raised", () => {
 
   it("AD-16 AD-17: comes again after half of the time that it has left then", () => {
     expect(orderOf(
-      { maxRunning: 8, maxBypass: 0, reserves: [0,1,0,0] },
+      { maxRunning: 8, maxBypass: 0, reserves: [0, 1, 0, 0] },
       ask("c"),
       ask("c"),
       ask("c"),
@@ -245,7 +245,7 @@ describe("a head that was raised", () => {
 
   it("AD-16 AD-17: goes back also where what it is short of has become its own class's share since", () => {
     expect(orderOf(
-      { maxRunning: 7, maxBypass: 3, reserves: [0,1,0,0] },
+      { maxRunning: 7, maxBypass: 3, reserves: [0, 1, 0, 0] },
       ask("b"),
       ask("b"),
       ask("b", { cost: 5, wait: 10 }),
@@ -260,7 +260,7 @@ describe("a head that was raised", () => {
 
   it("AD-13 AD-16: that goes back stands behind those who were short of its provider before", () => {
     expect(orderOf(
-      { maxRunning: 5, maxPerProvider: 3, maxBypass: 0, reserves: [0,1,0,0] },
+      { maxRunning: 5, maxPerProvider: 3, maxBypass: 0, reserves: [0, 1, 0, 0] },
       ask("b", { provider: "q" }),
       ask("b", { provider: "q", cost: 3, wait: 20 }),
       after(4),

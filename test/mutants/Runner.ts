@@ -92,7 +92,10 @@ const attempt = async (body: Body, id: number, limitMillis: number): Promise<Pla
   until = performance.now() + limitMillis
   active = id
   try {
-    return await Promise.race([over.promise, Promise.resolve(body()).then(() => looped ? "looped" as const : undefined)])
+    return await Promise.race([
+      over.promise,
+      Promise.resolve(body()).then(() => looped ? "looped" as const : undefined),
+    ])
   } catch {
     return looped ? "looped" : "failed"
   } finally {
