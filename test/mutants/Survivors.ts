@@ -4,19 +4,20 @@
 import { readFileSync } from "node:fs"
 import * as Operators from "./Operators.ts"
 
-/**
- * A mutant by what names it, and why no test kills it. The first word is the kind; all but the first count as not killed:
- *
- * - `equivalent: …`: no test could, since nothing that can be observed differs. It is taken out of the share
- * - `choice: …`: what differs is left open by the specification and the documentation
- * - `cost: …`: only time or memory differs
- * - `bound: …`: a limit, default or reserve moves by one, or by a nanosecond, which no test counts out
- * - `words: …`: only the text of a message or the fact in it differs
- * - `guard: …`: it refuses or mends what nobody who keeps the types and the documented order can bring about
- * - `platform: …`: what differs is seen by a real socket, thread or process alone; tests of the adapters look there, which
- *   these mutants are not tried on
- * - `open: …`: it could be told apart, and nobody has found the test yet
- */
+/** The kinds of reasons, which are their first words. All but the first count as not killed. */
+export const kinds = {
+  equivalent: "no test could kill it, since nothing that can be observed differs: it is taken out of the share",
+  choice: "what differs is left open by the specification and the documentation",
+  cost: "only time or memory differs",
+  bound: "a limit, a default or a count moves by one, which no test counts out",
+  words: "only the text or a fact of a message differs",
+  guard: "it is there for what nobody who keeps the types and the documented order can bring about",
+  platform:
+    "a real socket, thread or process alone shows it: the tests of the adapters look there, which no mutant is tried on",
+  open: "it could be told apart, and nobody has written that test",
+} as const
+
+/** A mutant by what names it, and why no test kills it: one of {@link kinds}, a colon, and what it shows. */
 export interface Survivor extends Pick<Operators.Mutant, "file" | "line" | "text" | "replacement"> {
   readonly nth?: number
   readonly reason: string
