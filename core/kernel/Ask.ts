@@ -197,6 +197,8 @@ export class Pair implements Node<Pair> {
   readonly groups: ByClass<Group> = [undefined, undefined, undefined, undefined]
   /** Charges and waiting asks. */
   uses = 0
+  /** Calls that a gate has let by and that have not left. */
+  calls = 0
   list: List<Pair> | undefined = undefined
   prev: Pair | undefined = undefined
   next: Pair | undefined = undefined

@@ -58,8 +58,8 @@ export class Gate {
   readonly total: Total<Group>
   readonly #caps: { readonly places: Ledger.Cap; readonly tenant: Ledger.Cap }
   #rules: GateRules
-  /** Calls of each tenant that has any. */
-  readonly #calls = new Map<Pair, number>()
+  /** Tenants that have a call, which is more than to wait for one. */
+  tenantsActive = 0
   /** Tenants whose control calls use their extra place. */
   readonly #extra = new Set<Pair>()
 
@@ -111,11 +111,6 @@ export class Gate {
     return this.#rules.reservedForTenantControl || this.#lendsToProbe
   }
 
-  /** Tenants that have a call, which is more than to wait for one. */
-  get tenantsActive(): number {
-    return this.#calls.size
-  }
-
   /** Whether one of the tenant's control calls uses their extra place. */
   hasExtra(pair: Pair): boolean {
     return this.#extra.has(pair)
@@ -142,9 +137,7 @@ export class Gate {
     entry.held = false
     Ledger.refund(entry.extra ? none : entry.pair.accountsOf(entry.arrival), this.total, entry.arrival, 1)
     if (entry.extra) this.#extra.delete(entry.pair)
-    const left = this.#calls.get(entry.pair)! - 1
-    if (left === 0) this.#calls.delete(entry.pair)
-    else this.#calls.set(entry.pair, left)
+    if (--entry.pair.calls === 0) this.tenantsActive--
     this.keys.drop(entry.pair)
     return true
   }
@@ -176,7 +169,7 @@ export class Gate {
   }
 
   #letIn(entry: Entry): Entry {
-    this.#calls.set(entry.pair, (this.#calls.get(entry.pair) ?? 0) + 1)
+    if (entry.pair.calls++ === 0) this.tenantsActive++
     return entry
   }
 
