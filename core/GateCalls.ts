@@ -19,12 +19,6 @@ import { absent, DeadlineOrder, type Due } from "./kernel/DeadlineOrder.ts"
 import type { Entry, Verdict } from "./kernel/Gate.ts"
 import { shielded, Transition } from "./Transition.ts"
 
-/** What an exit finalizer stands over: empty until a place is taken; with a call while its work goes on. */
-export interface Lease {
-  entry: Entry | undefined
-  call?: Call | undefined
-}
-
 /** Whoever gave the places out. */
 export interface Desk {
   /** The work has ended: its verdict, and the places are free. */
@@ -33,8 +27,8 @@ export interface Desk {
   readonly fail: (entry: Entry, dueNanos: number) => void
   /** A step is over that failed calls. */
   readonly tell: () => void
-  /** Work that was judged before has ended: the places are free. */
-  readonly leave: (lease: Lease) => undefined
+  /** Work that was judged before, or never began, has ended: the places are free. */
+  readonly leave: (entry: Entry) => void
 }
 
 /**
@@ -99,18 +93,17 @@ export class GateCalls {
   }
 
   /**
-   * Starts `work` at once in a child; only one that has not ended by then has a time limit. Called where nothing
-   * interrupts, under an exit that calls {@link leave}; `restore` gives back what the caller of `run` allows while it
-   * waits.
+   * Starts `work` at once in a child; only one that has not ended by then has a time limit, and an exit over it. Called
+   * where nothing interrupts; `restore` gives back what the caller of `run` allows while it waits.
    */
   start<A, E, R>(
-    lease: Lease,
+    entry: Entry,
     work: Effect.Effect<A, E, R>,
     restore: Restore,
     options: { readonly judge: Judge<E> | undefined; readonly startedNanos: number; readonly maxNanos: number },
   ): Effect.Effect<A, E | CallTimedOut> {
     type Wanted = Effect.Effect<A, E | CallTimedOut>
-    const call = lease.call = new Call(lease.entry!, options.startedNanos, options.maxNanos)
+    const call = new Call(entry, options.startedNanos, options.maxNanos)
     const observe = (child: Fiber.Fiber<A, E>): void => {
       if (call.child !== undefined) return
       call.child = child
@@ -128,20 +121,23 @@ export class GateCalls {
     shielded(this.#context, () => observe(fork(begun)))
     this.#depth = depth
     if (call.answer !== undefined) return call.answer as Wanted
-    if (call.child === undefined) return Effect.die(new Error("the work of a call could not be started"))
+    const { child } = call
+    if (child === undefined) {
+      this.#desk.leave(entry)
+      return Effect.die(new Error("the work of a call could not be started"))
+    }
     this.#inFlight.add(call)
     this.#rearm()
-    return restore(Effect.callback<A, E | CallTimedOut>((resume) => {
+    const answered = Effect.callback<A, E | CallTimedOut>((resume) => {
       if (call.answer !== undefined) resume(call.answer as Wanted)
       else call.resume = resume as (answer: Answer) => void
-    }))
+    })
+    return Effect.onExitPrimitive(restore(answered), () => this.#leave(call, child))
   }
 
   /** The caller is through. Work that still runs is interrupted and awaited; a defect of its end is passed on. */
-  leave(lease: Lease): Effect.Effect<void> | undefined {
-    const { call } = lease
-    const child = call?.child
-    if (call === undefined || child === undefined || child.pollUnsafe() !== undefined) return this.#desk.leave(lease)
+  #leave(call: Call, child: Fiber.Fiber<unknown, unknown>): Effect.Effect<void> | undefined {
+    if (child.pollUnsafe() !== undefined) return undefined
     call.abandoned = true
     this.#inFlight.remove(call)
     this.#rearm()
@@ -166,7 +162,7 @@ export class GateCalls {
       this.#rearm()
     }
     if (call.timedOut) {
-      this.#desk.leave(call)
+      this.#desk.leave(call.entry)
       const timedOut = Cause.fail(new CallTimedOut({ after: Deadline.nanos(call.dueNanos - call.startedNanos) }))
       const defects = defectsOf(exit)
       return Effect.failCause(defects === undefined ? timedOut : Cause.combine(timedOut, defects))

@@ -18,10 +18,10 @@ import * as Refused from "./AdmissionRefused.ts"
 import { fromVerdict } from "./AdmissionVerdict.ts"
 import { Alarm } from "./Alarm.ts"
 import * as Deadline from "./Deadline.ts"
-import type { Lease as Place } from "./GateCalls.ts"
 import { onlyKnown, or } from "./GateOptions.ts"
 import { type CircuitOpen, circuitOpen } from "./GateRefused.ts"
 import type { Pair } from "./kernel/Ask.ts"
+import type { Entry } from "./kernel/Gate.ts"
 import * as LeaseState from "./kernel/LeaseState.ts"
 import type { Class } from "./kernel/Ledger.ts"
 import { Line } from "./kernel/Line.ts"
@@ -92,8 +92,9 @@ const service = (queue: Queue): GateLine => ({
 })
 
 /** A caller that waits, and then the place it has. */
-interface Standing extends Place {
+interface Standing {
   ticket: Ticket | undefined
+  entry: Entry | undefined
 }
 
 class Queue implements Observer {
@@ -156,9 +157,10 @@ class Queue implements Observer {
     const due = deadline === undefined ? Infinity : Deadline.onClock(deadline, wicket.clock, now)
     if (!(due > now)) return Effect.fail(this.#tooOld(asked))
     // Nobody is overtaken: whoever in line could have this place was given it in the step that freed it.
-    if (wicket.enterFirst(standing, asked, now)) {
+    const entry = standing.entry = wicket.enterFirst(asked, now)
+    if (entry !== undefined) {
       this.#tellAll()
-      return Effect.succeed(permitOf(wicket, standing.entry!, scope))
+      return Effect.succeed(permitOf(wicket, entry, scope))
     }
     const ticket = new Ticket(wicket.pairOf(asked), asked.arrival, 1)
     const patience = now + this.#maxWaitNanos
@@ -184,7 +186,7 @@ class Queue implements Observer {
   /** The caller is through: a place goes back without judgement, and who still waits leaves. */
   leave(standing: Standing): void {
     const { entry, ticket } = standing
-    if (entry !== undefined) this.#wicket.leave(standing)
+    if (entry !== undefined) this.#wicket.leave(entry)
     if (ticket === undefined) return
     const now = this.#wicket.now()
     const granted = ticket.state === LeaseState.Granted
@@ -257,7 +259,7 @@ class Queue implements Observer {
   /** The place passes from the line to the gate, with the circuit's leave. */
   #adopt(ticket: Ticket): void {
     this.#line.handOver(ticket)
-    this.#wicket.adopt(this.#standings.get(ticket)!, ticket.pair, ticket.arrival)
+    this.#standings.get(ticket)!.entry = this.#wicket.adopt(ticket.pair, ticket.arrival)
   }
 
   /** What the line had no use for may be a place that the gate lends: to a tenant's control call, or to the probe. */
@@ -288,7 +290,7 @@ class Queue implements Observer {
     // Its record must not be forgotten between the two.
     keys.hold(pair)
     this.#line.leave(ticket, now)
-    this.#wicket.enterFirst(this.#standings.get(ticket)!, { tenant: pair.tenant.key, pair, arrival }, now)
+    this.#standings.get(ticket)!.entry = this.#wicket.enterFirst({ tenant: pair.tenant.key, pair, arrival }, now)
     keys.drop(pair)
     this.#line.answers.add(ticket)
   }

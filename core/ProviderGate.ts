@@ -8,15 +8,14 @@ import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
 import { priorities, type Priority } from "./AdmissionOptions.ts"
 import type { BelowUse } from "./AdmissionRefused.ts"
-import type { Lease as Place } from "./GateCalls.ts"
 import { decode, decodeLower, type Options, type ProviderLimits } from "./GateOptions.ts"
 import { type CallTimedOut, type CircuitOpen, PermitMisuse, type Saturated } from "./GateRefused.ts"
 import { type GateSnapshot, of } from "./GateSnapshot.ts"
 import { type Judge, verdicts, wrongVerdict } from "./GateVerdict.ts"
-import type { Entry, Verdict } from "./kernel/Gate.ts"
+import { Entry, type Verdict } from "./kernel/Gate.ts"
 import * as Lease from "./Lease.ts"
 import { type InvalidLimits, InvalidRequest } from "./Refusal.ts"
-import { type Caller, register, Wicket } from "./Wicket.ts"
+import { register, Wicket } from "./Wicket.ts"
 
 /** Who asks, and how urgently; `"normal"` by default. */
 export interface GateAsk<E = never> {
@@ -120,10 +119,11 @@ const service = (wicket: Wicket): ProviderGate => ({
       CircuitOpen | Saturated | InvalidRequest,
       Scope.Scope
     > => {
-      const lease: Place = { entry: undefined }
-      const refusal = enter(wicket, lease, ask)
-      if (refusal !== undefined) return Effect.fail(refusal)
-      return Lease.registered(() => wicket.leave(lease), (scope) => new PermitOf(wicket, lease.entry!, scope))
+      const asked = wicket.asked(ask)
+      const entry = asked instanceof InvalidRequest ? asked : wicket.enter(asked)
+      return entry instanceof Entry
+        ? Lease.registered(() => wicket.leave(entry), (scope) => new PermitOf(wicket, entry, scope))
+        : Effect.fail(entry)
     }),
   settle: (permit, verdict) =>
     Effect.suspend((): Effect.Effect<void, PermitMisuse> => {
@@ -151,26 +151,15 @@ const run = <A, E, R>(
   work: Effect.Effect<A, E, R>,
 ): Effect.Effect<A, E | CircuitOpen | Saturated | CallTimedOut | InvalidRequest, R> =>
   // No interruption comes between taking a place and the exit that gives it back; the work is interrupted as ever.
-  Effect.uninterruptibleMask((restore) => {
-    const lease: Place = { entry: undefined }
-    const called = Effect.suspend(
-      (): Effect.Effect<A, E | CircuitOpen | Saturated | CallTimedOut | InvalidRequest, R> => {
-        const asked = wicket.asked(ask)
-        if (asked instanceof InvalidRequest) return Effect.fail(asked)
-        // A getter may throw, which is nobody's place yet.
-        const { judge } = ask
-        const refusal = wicket.enter(lease, asked)
-        return refusal === undefined ? wicket.call(lease, work, restore, judge) : Effect.fail(refusal)
-      },
-    )
-    // Whatever is thrown once the place is taken, the exit stands over it.
-    return Effect.onExitPrimitive(called, () => wicket.calls.leave(lease))
-  })
-
-const enter = (wicket: Wicket, lease: Place, ask: Caller): CircuitOpen | Saturated | InvalidRequest | undefined => {
-  const asked = wicket.asked(ask)
-  return asked instanceof InvalidRequest ? asked : wicket.enter(lease, asked)
-}
+  Effect.uninterruptibleMask(
+    (restore): Effect.Effect<A, E | CircuitOpen | Saturated | CallTimedOut | InvalidRequest, R> => {
+      const asked = wicket.asked(ask)
+      if (asked instanceof InvalidRequest) return Effect.fail(asked)
+      // A getter may throw, which is nobody's place yet.
+      const { judge } = ask
+      return wicket.call(asked, work, restore, judge)
+    },
+  )
 
 const lower = (wicket: Wicket, next: ProviderLimits): Effect.Effect<void, InvalidLimits | BelowUse> =>
   Effect.suspend(() =>

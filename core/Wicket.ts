@@ -10,7 +10,7 @@ import type * as Fiber from "effect/Fiber"
 import { priorities } from "./AdmissionOptions.ts"
 import { BelowUse } from "./AdmissionRefused.ts"
 import * as Deadline from "./Deadline.ts"
-import { GateCalls, type Lease, type Restore } from "./GateCalls.ts"
+import { GateCalls, type Restore } from "./GateCalls.ts"
 import type { Complete, Settings } from "./GateOptions.ts"
 import * as Refused from "./GateRefused.ts"
 import { type Totals, totals } from "./GateSnapshot.ts"
@@ -95,7 +95,7 @@ export class Wicket {
           this.#judge(entry, "failure", Math.max(dueNanos, this.#failedNanos))
         },
         tell: () => this.tell(),
-        leave: (lease) => this.leave(lease),
+        leave: (entry) => this.leave(entry),
       },
     })
     this.#transition = new Transition({
@@ -132,33 +132,26 @@ export class Wicket {
   }
 
   /** Takes a place at once, or says why not; those who wait in line go first. */
-  enter(lease: Lease, asked: Asked): Refused.CircuitOpen | Refused.Saturated | undefined {
+  enter(asked: Asked): Entry | Refused.CircuitOpen | Refused.Saturated {
     const now = this.#gateTime()
-    const refusal = this.gate.refusal(asked.pair, asked.arrival, now) ??
-      (this.line?.isWaiting === true ? queued : undefined)
-    if (refusal === undefined) {
-      this.#take(lease, asked, now)
-      if (lease.entry!.pass.probe) this.tell()
-      return undefined
-    }
-    if (refusal.kind === "open") return this.turnedAway(Refused.circuitOpen(refusal.shut))
-    this.counted.saturated[refusal.scope]++
-    return new Refused.Saturated({ scope: refusal.scope })
+    const refusal = this.#refusal(asked, now)
+    if (refusal !== undefined) return refusal
+    const entry = this.#take(asked, now)
+    if (entry.pass.probe) this.tell()
+    return entry
   }
 
   /**
-   * Takes a place for somebody before whom nobody in line could have it. False, and no change, where there is none. What it
-   * leaves to be told, as {@link adopt} does, the line tells with {@link tell} once its own records are in order.
+   * Takes a place for somebody before whom nobody in line could have it. Undefined, and no change, where there is none. What
+   * it leaves to be told, as {@link adopt} does, the line tells with {@link tell} once its own records are in order.
    */
-  enterFirst(lease: Lease, asked: Asked, now: number): boolean {
-    if (this.gate.refusal(asked.pair, asked.arrival, now) !== undefined) return false
-    this.#take(lease, asked, now)
-    return true
+  enterFirst(asked: Asked, now: number): Entry | undefined {
+    return this.gate.refusal(asked.pair, asked.arrival, now) === undefined ? this.#take(asked, now) : undefined
   }
 
   /** Lets by a call that the line has charged. */
-  adopt(lease: Lease, pair: Pair, arrival: Class): void {
-    this.#granted(lease, this.gate.adopt(pair, arrival, this.#gateTime()))
+  adopt(pair: Pair, arrival: Class): Entry {
+    return this.#granted(this.gate.adopt(pair, arrival, this.#gateTime()))
   }
 
   /** Counts a refusal of the circuit. */
@@ -176,28 +169,33 @@ export class Wicket {
   }
 
   /** The caller is through: what was not settled is given back without judgement. Silent twice. */
-  leave({ entry }: Lease): undefined {
-    if (entry === undefined || !entry.held) return undefined
+  leave(entry: Entry): void {
+    if (!entry.held) return
     if (!entry.judged) this.#judge(entry, "neutral", 0)
     this.#leave(entry)
-    return undefined
   }
 
-  /** Runs `work` in a child fiber, which a call that ends at once never waits for, and bounds it by `maxElapsed`. */
+  /**
+   * Takes a place as {@link enter} does, and runs `work` in a child fiber, which a call that ends at once never waits for,
+   * for at most `maxElapsed`. Called where nothing interrupts.
+   */
   call<A, E, R>(
-    lease: Lease,
+    asked: Asked,
     work: Effect.Effect<A, E, R>,
     restore: Restore,
     judge: Judge<E> | undefined,
-  ): Effect.Effect<A, E | Refused.CallTimedOut> {
-    const startedNanos = lease.entry!.pass.probe ? this.gate.circuit.probedNanos : this.now()
+  ): Effect.Effect<A, E | Refused.CircuitOpen | Refused.Saturated | Refused.CallTimedOut> {
+    const now = this.#gateTime()
+    const refusal = this.#refusal(asked, now)
+    if (refusal !== undefined) return Effect.fail(refusal)
+    // A probe counts from its pass, as its lease does.
+    const startedNanos = this.gate.circuit.isClosed ? this.now() : now
     // A clock that went back: nothing of before is of the time that it tells now.
     if (startedNanos < this.#failedNanos) this.#failedNanos = 0
-    return this.calls.start(lease, work, restore, {
-      judge,
-      startedNanos,
-      maxNanos: Math.round(this.#limits.maxElapsedMillis * 1e6),
-    })
+    const entry = this.#take(asked, now)
+    if (entry.pass.probe) this.tell()
+    const maxNanos = Math.round(this.#limits.maxElapsedMillis * 1e6)
+    return this.calls.start(entry, work, restore, { judge, startedNanos, maxNanos })
   }
 
   /** Lowers all that are given or none: a limit only falls, and not below its use. */
@@ -237,14 +235,23 @@ export class Wicket {
     return now
   }
 
-  #take(lease: Lease, asked: Asked, now: number): void {
-    this.#granted(lease, this.gate.enter(this.pairOf(asked), asked.arrival, now))
+  #refusal(asked: Asked, now: number): Refused.CircuitOpen | Refused.Saturated | undefined {
+    const refusal = this.gate.refusal(asked.pair, asked.arrival, now) ??
+      (this.line?.isWaiting === true ? queued : undefined)
+    if (refusal === undefined) return undefined
+    if (refusal.kind === "open") return this.turnedAway(Refused.circuitOpen(refusal.shut))
+    this.counted.saturated[refusal.scope]++
+    return new Refused.Saturated({ scope: refusal.scope })
   }
 
-  #granted(lease: Lease, entry: Entry): void {
-    lease.entry = entry
+  #take(asked: Asked, now: number): Entry {
+    return this.#granted(this.gate.enter(this.pairOf(asked), asked.arrival, now))
+  }
+
+  #granted(entry: Entry): Entry {
     this.counted.granted++
     if (entry.pass.probe) this.#publish("probing")
+    return entry
   }
 
   #judge(entry: Entry, verdict: Verdict, now: number): void {
