@@ -106,12 +106,13 @@ const service = (turnstile: Turnstile): Admission => ({
   enter: (ask) =>
     entered(turnstile, (lease, permit) => Effect.withFiber((fiber) => turnstile.take(lease, ask, fiber, permit))),
   tryEnter: (ask) =>
-    Effect.uninterruptibleMask(
-      (): Effect.Effect<Permit, WouldWait | NeverFits | Closed | InvalidRequest, Scope.Scope> => {
+    Effect.withFiber(
+      (fiber): Effect.Effect<Permit, WouldWait | NeverFits | Closed | InvalidRequest, Scope.Scope> => {
         const lease: Visit = { ask: undefined }
         const refusal = turnstile.tryTake(lease, ask)
         if (refusal !== undefined) return Effect.fail(refusal)
-        return Lease.registered(() => turnstile.leave(lease), (scope) => new PermitOf(turnstile, lease.ask!, scope))
+        const leave = (): void => turnstile.leave(lease)
+        return Lease.registered(fiber, leave, (scope) => new PermitOf(turnstile, lease.ask!, scope))
       },
     ),
   release: (permit) =>

@@ -134,12 +134,12 @@ class State {
 }
 
 const service = (state: State): CircuitBreaker => ({
-  tryEnter: Effect.uninterruptibleMask((): Effect.Effect<CircuitPass, CircuitOpen, Scope.Scope> => {
+  tryEnter: Effect.withFiber((fiber): Effect.Effect<CircuitPass, CircuitOpen, Scope.Scope> => {
     const held: Held = { pass: undefined }
     const refusal = state.enter(held)
     if (refusal !== undefined) return Effect.fail(refusal)
     const pass: CircuitPass = Object.freeze({ probe: held.pass!.probe })
-    return Lease.registered(() => void state.settle(held, "neutral"), (scope) => {
+    return Lease.registered(fiber, () => void state.settle(held, "neutral"), (scope) => {
       state.owned.set(pass, { held, scope })
       return pass
     })

@@ -114,15 +114,11 @@ export const make = (options: Options): Effect.Effect<ProviderGate, InvalidLimit
 
 const service = (wicket: Wicket): ProviderGate => ({
   tryEnter: (ask) =>
-    Effect.uninterruptibleMask((): Effect.Effect<
-      GatePermit,
-      CircuitOpen | Saturated | InvalidRequest,
-      Scope.Scope
-    > => {
+    Effect.withFiber((fiber): Effect.Effect<GatePermit, CircuitOpen | Saturated | InvalidRequest, Scope.Scope> => {
       const asked = wicket.asked(ask)
       const entry = asked instanceof InvalidRequest ? asked : wicket.enter(asked)
       return entry instanceof Entry
-        ? Lease.registered(() => wicket.leave(entry), (scope) => new PermitOf(wicket, entry, scope))
+        ? Lease.registered(fiber, () => wicket.leave(entry), (scope) => new PermitOf(wicket, entry, scope))
         : Effect.fail(entry)
     }),
   settle: (permit, verdict) =>
