@@ -15,7 +15,7 @@ export type Judge<E> = (error: E) => "failure" | "neutral"
  * Where `judge` throws, the exit is its defect.
  */
 export const verdictOf = <A, E>(exit: Exit.Exit<A, E>, judge: Judge<E> | undefined): Exit.Exit<Verdict> => {
-  if (exit._tag === "Success") return Exit.succeed("success")
+  if (exit._tag === "Success") return success
   if (Cause.hasDies(exit.cause)) return Exit.succeed("neutral")
   for (const reason of exit.cause.reasons) {
     if (reason._tag !== "Fail") continue
@@ -24,6 +24,8 @@ export const verdictOf = <A, E>(exit: Exit.Exit<A, E>, judge: Judge<E> | undefin
   }
   return Exit.succeed("neutral")
 }
+
+const success: Exit.Exit<Verdict> = Exit.succeed("success")
 
 export const verdicts: ReadonlyArray<Verdict> = ["success", "failure", "neutral"]
 
