@@ -234,6 +234,12 @@ export const breaks: readonly Break[] = [
     "a place that is asked for without a scope is lost",
     "PG-12 PG-15: asked for without a scope, against the types, is a defect that keeps nothing",
   ]),
+  ...inFile("core/Lease.ts", "test/core/providerGate.test.ts", [
+    'if (scope.state._tag === "Closed") leave()\n',
+    'if (scope.state._tag === "Closed") return Effect.succeed(answer(scope))\n',
+    "a place that is taken in a scope that is closed is kept for ever",
+    "PG-12 PG-15: meant for a scope that is closed gives its place back at once",
+  ]),
   ...inFile("core/Lease.ts", "test/core/admissionPermits.test.ts", [
     'exit._tag === "Failure" || scope.state._tag === "Closed"',
     'exit._tag === "Failure"',
