@@ -134,11 +134,7 @@ export class Wicket {
   /** Takes a place at once, or says why not; those who wait in line go first. */
   enter(asked: Asked): Entry | Refused.CircuitOpen | Refused.Saturated {
     const now = this.#gateTime()
-    const refusal = this.#refusal(asked, now)
-    if (refusal !== undefined) return refusal
-    const entry = this.#take(asked, now)
-    if (entry.pass.probe) this.tell()
-    return entry
+    return this.#refusal(asked, now) ?? this.#letIn(asked, now)
   }
 
   /**
@@ -170,7 +166,6 @@ export class Wicket {
 
   /** The caller is through: what was not settled is given back without judgement. Silent twice. */
   leave(entry: Entry): void {
-    if (!entry.held) return
     if (!entry.judged) this.#judge(entry, "neutral", 0)
     this.#leave(entry)
   }
@@ -192,8 +187,7 @@ export class Wicket {
     const startedNanos = this.gate.circuit.isClosed ? this.now() : now
     // A clock that went back: nothing of before is of the time that it tells now.
     if (startedNanos < this.#failedNanos) this.#failedNanos = 0
-    const entry = this.#take(asked, now)
-    if (entry.pass.probe) this.tell()
+    const entry = this.#letIn(asked, now)
     const maxNanos = Math.round(this.#limits.maxElapsedMillis * 1e6)
     return this.calls.start(entry, work, restore, { judge, startedNanos, maxNanos })
   }
@@ -242,6 +236,12 @@ export class Wicket {
     if (refusal.kind === "open") return this.turnedAway(Refused.circuitOpen(refusal.shut))
     this.counted.saturated[refusal.scope]++
     return new Refused.Saturated({ scope: refusal.scope })
+  }
+
+  #letIn(asked: Asked, now: number): Entry {
+    const entry = this.#take(asked, now)
+    if (entry.pass.probe) this.tell()
+    return entry
   }
 
   #take(asked: Asked, now: number): Entry {

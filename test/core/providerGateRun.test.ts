@@ -8,6 +8,7 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
+import * as Metric from "effect/Metric"
 import * as TestClock from "effect/testing/TestClock"
 import * as Deadline from "../../core/Deadline.ts"
 import type { Options } from "../../core/GateOptions.ts"
@@ -58,6 +59,7 @@ describe("an outcome", () => {
           assert.strictEqual(Exit.isSuccess(exit), Exit.isSuccess(plain))
           if (Exit.isFailure(exit) && Exit.isFailure(plain)) {
             assert.strictEqual(String(Cause.squash(exit.cause)), String(Cause.squash(plain.cause)))
+            assert.lengthOf(exit.cause.reasons, plain.cause.reasons.length)
           }
           assert.deepInclude(yield* Books.settled(gate), counts)
         }))
@@ -148,6 +150,21 @@ describe("an outcome", () => {
       assert.throws(() => Deferred.doneUnsafe(go, Exit.void), "the observer is ill")
       assert.strictEqual(yield* Fiber.join(waiting), 2)
       assert.deepInclude(yield* Books.settled(gate), { successes: 2 })
+      yield* Books.whole(gate, 4)
+    }))
+
+  it.effect("PG-23: work that cannot even be started keeps no place", () =>
+    Effect.gen(function* () {
+      const gate = yield* ProviderGate.make(options)
+      const ill: Metric.FiberRuntimeMetricsService = {
+        recordFiberStart: () => {
+          throw new Error("the metrics are ill")
+        },
+        recordFiberEnd: () => {},
+      }
+      const call = Effect.provideService(gate.run(ask, Effect.void), Metric.FiberRuntimeMetrics, ill)
+      assert.include(String(yield* Effect.exit(call)), "could not be started")
+      assert.deepInclude(yield* Books.settled(gate), { granted: 1, neutral: 1 })
       yield* Books.whole(gate, 4)
     }))
 
@@ -329,6 +346,23 @@ describe("the time limit", () => {
       yield* TestClock.adjust("1 second")
       assert.isDefined(slow.pollUnsafe())
       yield* Books.settled(gate)
+    }))
+
+  it.effect("PG-22 PG-33: the clock is asked once for a call that ends at once, a probe or not", () =>
+    Effect.gen(function* () {
+      const clock = new HandClock()
+      const gate = yield* Effect.provideService(ProviderGate.make(options), Clock.Clock, clock)
+      const readings = (call: Effect.Effect<unknown, unknown>) => {
+        const before = clock.readings
+        return Effect.map(Effect.exit(call), () => clock.readings - before)
+      }
+      assert.strictEqual(yield* readings(gate.run(ask, Effect.void)), 1)
+      yield* Effect.exit(gate.run(ask, Effect.fail("broken")))
+      assert.strictEqual(yield* readings(gate.run(ask, Effect.void)), 1)
+      clock.advance(10_000)
+      assert.strictEqual((yield* gate.snapshot).circuit.state, "open")
+      assert.strictEqual(yield* readings(gate.run(ask, Effect.void)), 1)
+      assert.strictEqual((yield* gate.snapshot).circuit.state, "closed")
     }))
 
   it.effect("PG-23: all whose time is over are judged before any of them is interrupted", () =>

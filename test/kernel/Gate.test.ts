@@ -40,6 +40,7 @@ const state = (gate: Gate) => ({
   units: [...gate.total.units],
   tenants: [...gate.keys.tenants].map(([key, each]) => [key, each.account.used]),
   inUse: gate.keys.tenantsInUse,
+  active: gate.tenantsActive,
   circuit: gate.circuit.state,
   failures: gate.circuit.failures,
   generation: gate.circuit.generation,
@@ -107,7 +108,7 @@ describe("a permit", () => {
         const g = gateOf()
         const before = state(g.gate)
         const entry = g.must("a", arrival)
-        assert.strictEqual(g.gate.total.used, 1)
+        assert.deepStrictEqual([g.gate.total.used, g.gate.tenantsActive], [1, 1])
         assert.strictEqual(g.gate.keys.tenants.get("a")!.account.used, arrival === emergency ? 0 : 1)
         g.end(entry, verdict)
         const after = state(g.gate)
