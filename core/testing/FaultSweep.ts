@@ -2,7 +2,8 @@
  * Every fault at every call: a scene is swept once for each call that it makes of its scripted ports and each plan that
  * is given, with that call alone going by that plan. Owns the script of each run.
  *
- * The bound: one fault a run, and none at calls that are made only because of another.
+ * The bound: one fault a run, and none at calls that are made only because of another. A plan that a call cannot go by, as
+ * one for the deadline of a caller who carries none, is a failure, and says so.
  */
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
@@ -139,7 +140,8 @@ class Faulty<S, N extends string> {
         for (const { label, number } of this.#script?.calls ?? []) {
           this.labels.set(number, (this.labels.get(number) ?? new Set()).add(label))
         }
-        return [...this.#script?.left ?? [], ...scene.left?.(state) ?? []]
+        // Whoever swallowed that it cannot go by its plan was swept by none.
+        return [...this.#script?.left ?? [], ...[this.#script?.unfit ?? []].flat(), ...scene.left?.(state) ?? []]
       },
     }
   }
@@ -158,7 +160,7 @@ class Faulty<S, N extends string> {
     return new Sweep.SweepFailed({
       point: `${this.#call} ${this.#plan.name}: ${failed.point}`,
       where: `${failed.where}, call ${this.#call} (${label} ${nth}): ${this.#plan.name}`,
-      why: failed.why,
+      why: this.#script?.unfit ?? failed.why,
       cause: failed.cause,
     })
   }

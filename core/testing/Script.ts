@@ -119,6 +119,8 @@ export class Script {
   readonly #plans = new Map<Point, Plan>()
   readonly #calls: Array<Asked> = []
   readonly #open = new Set<string>()
+  /** A call that could not go by its plan, and why: of the script, and not of the program. */
+  unfit: string | undefined = undefined
 
   constructor(clock: Clock.Clock, context: Context.Context<never>) {
     this.#clock = clock
@@ -309,7 +311,10 @@ export class Script {
     if (wait !== "deadline") return Effect.as(this.#clock.sleep(wait), undefined)
     return Effect.withFiber((fiber) => {
       const deadline = fiber.getRef(Deadline.Current)
-      if (deadline === undefined) return Effect.die(new Error(`${call.label}: its caller carries no deadline`))
+      if (deadline === undefined) {
+        this.unfit ??= `${call.label}: its caller carries no deadline`
+        return Effect.die(new Error(this.unfit))
+      }
       return Effect.as(this.#clock.sleep(Deadline.nanos(Deadline.remainingNanos(deadline))), undefined)
     })
   }

@@ -66,8 +66,8 @@ export interface Scene<S, N extends string> {
    * how it prints, so that an object which changes in place is seen to have changed.
    */
   readonly conserved?: ((state: S) => Effect.Effect<unknown, unknown>) | undefined
-  /** Whatever else must hold once all fibers have ended; it fails or dies where that does not. */
-  readonly oracle?: ((state: S, exits: Exits<N>) => Effect.Effect<unknown, unknown>) | undefined
+  /** Whatever else must hold once all fibers have ended; it throws, or is an effect that fails, where that does not. */
+  readonly oracle?: ((state: S, exits: Exits<N>) => Effect.Effect<unknown, unknown> | void) | undefined
   /** Names of what is still open once the scope is closed as well; there must be none. */
   readonly left?: ((state: S) => ReadonlyArray<string>) | undefined
   /**
@@ -376,7 +376,7 @@ class Run<S, N extends string> {
     }
     const judged = oracle === undefined
       ? Exit.void
-      : this.#world.run(Effect.suspend(() => oracle(state, exits)), this.#maxSteps)
+      : this.#world.run(Effect.suspend(() => oracle(state, exits) ?? Effect.void), this.#maxSteps)
     return Exit.isFailure(judged) ? this.#failed("the oracle says no", judged.cause) : undefined
   }
 

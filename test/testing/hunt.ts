@@ -10,6 +10,7 @@ let [whole, wrong] = [0, 0]
 for (let seed = from; seed < to; seed++) {
   const { difference, isWhole } = compared(seed, 2_000)
   if (isWhole) whole++
+  if (seed % 100 === 99) console.log(`up to ${seed}: ${whole} compared to their ends, ${wrong} wrong`)
   if (difference === undefined) continue
   wrong++
   console.log(`${seed}: ${difference}`)

@@ -601,6 +601,27 @@ describe("a fault sweep", () => {
   })
 })
 
+describe("a plan that a call cannot go by", () => {
+  it("is a failure that says so, also where the program makes nothing of it", () => {
+    const opened = (script: Script.Script) =>
+      Effect.uninterruptible(Effect.flatMap(script.open("line"), (line) => line.close))
+    const programs = [opened, (script: Script.Script) => Effect.exit(script.effect("call", Effect.void))]
+    const told = programs.map((program) =>
+      Effect.runSync(Effect.flip(
+        FaultSweep.on(Effect.succeed).sweep([Script.inDeadlineTick], {
+          fibers: (script) => ({ user: Effect.exit(program(script)) }),
+          disturb: "user",
+          ends: { user: ["Completed"] },
+        }),
+      ))
+    )
+    assert.deepStrictEqual(told.map(({ point, why }) => [point, why]), [
+      ["1 inDeadlineTick: oldest", "line.close: its caller carries no deadline"],
+      ["1 inDeadlineTick: oldest", "call: its caller carries no deadline"],
+    ])
+  })
+})
+
 describe("a fault sweep of fibers of any name", () => {
   it("says how each of them ended", () => {
     for (const name of ["constructor", "__proto__"]) {

@@ -409,6 +409,7 @@ describe("the sweep finds", () => {
     assert.match(fault({ fibers, conserved: thrown }), /^what is conserved cannot be read: .*thrown/)
     assert.match(fault({ fibers, oracle: thrown }), /^the oracle says no: .*thrown/)
     assert.match(fault({ fibers, left: thrown }), /^what is left cannot be told: .*thrown/)
+    Effect.runSync(Sweep.on(Effect.void).sweep({ fibers, disturb: "user", oracle: () => {} }))
     const lost = (pool: Pool) => ({ user: Effect.andThen(take(pool), Effect.ensuring(Effect.yieldNow, give(pool))) })
     const failed = Effect.runSync(Effect.flip(stage.sweep(scene({
       fibers: lost,
