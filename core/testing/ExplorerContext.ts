@@ -37,11 +37,16 @@ export interface Operation {
 
 export const nameOf = (operation: object): string | undefined => (operation as Operation)["~effect/Effect/identifier"]
 
+type AtTurn = NonNullable<Tracer.Tracer["context"]>
+/** What a tracer of a program's own does at each turn, by what was put in its place. */
+const brought = new WeakMap<AtTurn, AtTurn | undefined>()
+
 /** What Effect tells of each turn of each loop: what it hands to the next one, or that the fiber goes off by it. */
 export class Forecast {
   readonly #suspended: (fiber: AnyFiber, operation: object) => void
   #fiber: AnyFiber | undefined = undefined
   #next: object | undefined = undefined
+  readonly #ours = new WeakSet<AtTurn>()
 
   constructor(suspended: (fiber: AnyFiber, operation: object) => void) {
     this.#suspended = suspended
@@ -55,18 +60,35 @@ export class Forecast {
     return turns[nameOf(this.#next!)!] ?? "acts"
   }
 
+  readonly #context: AtTurn = (operation, fiber) =>
+    this.#hear(fiber, operation, operation["~effect/Effect/evaluate"](fiber))
+
   readonly tracer: Tracer.Tracer = Tracer.make({
     span: (options) => Tracer.nativeTracer.span(options),
-    context: (operation, fiber) => {
-      const next = operation["~effect/Effect/evaluate"](fiber)
-      if (typeof next === "symbol") this.#suspended(fiber, operation)
-      else {
-        this.#fiber = fiber
-        this.#next = next as object
-      }
-      return next
-    },
+    context: this.#context,
   })
+
+  /** Before a turn of a fiber: one that goes by a tracer of the program's own is heard all the same. */
+  attend(fiber: AnyFiber): void {
+    const { tracerContext: theirs } = fiber.cache
+    if (theirs === this.#context || (theirs !== undefined && this.#ours.has(theirs))) return
+    const given = brought.has(theirs!) ? brought.get(theirs!) : theirs
+    const ours: AtTurn = (operation, fiber) =>
+      this.#hear(fiber, operation, given?.(operation, fiber) ?? operation["~effect/Effect/evaluate"](fiber))
+    brought.set(ours, given)
+    this.#ours.add(ours)
+    const cache: { tracerContext: AtTurn | undefined } = fiber.cache
+    cache.tracerContext = ours
+  }
+
+  #hear<X>(fiber: AnyFiber, operation: object, next: X): X {
+    if (typeof next === "symbol") this.#suspended(fiber, operation)
+    else {
+      this.#fiber = fiber
+      this.#next = next as object
+    }
+    return next
+  }
 }
 
 /** The services of an explored program. `drawn` is told of each random number that is taken. */

@@ -68,8 +68,8 @@ const textOf = (cause: unknown): string => cause instanceof Error ? `${cause.nam
  *
  * - `diverged`: run the same way, it did something else. It kept something from an earlier run, which `prepare` has to
  *   make anew, or it goes by a date, a random number or an id that is not Effect's own.
- * - `escaped`: a fiber began to wait for a promise, or for a timer of the host. When that is answered is nobody's choice,
- *   and whatever follows it is run in no schedule.
+ * - `escaped`: a fiber began to wait for a promise, for a timer of the host or by another scheduler. When that is answered
+ *   is nobody's choice, and whatever follows it is run in no schedule.
  * - `woken`: a fiber went on after the run by something from outside, such as a callback of the host.
  * - `unreadable`: `shared` threw, or showed something that cannot be read in full: one of a class with private fields, or
  *   of the platform, such as a `URL` or a `WeakMap`.
@@ -92,7 +92,8 @@ export class Uncontrolled extends Data.Error<{
       diverged:
         "the program did something else when it was run the same way again: it must make all its state in prepare, " +
         "and go by no date, random number or id but Effect's",
-      escaped: `${fiber} waits for the outside, a promise or a timer of the host: put an Explorer.event in its place`,
+      escaped:
+        `${fiber} waits for the outside, a promise, a timer of the host or another scheduler: put an Explorer.event there`,
       woken: `${fiber} was woken from outside the program: by a promise, or by a timer or a socket of the host`,
       unreadable: `what \`shared\` shows cannot be read (${
         textOf(cause)

@@ -180,6 +180,7 @@ export class World implements Scheduler.Scheduler {
   shouldYield(fiber: AnyFiber): boolean {
     if (!this.#live) return this.#intrude(fiber)
     if (this.cut !== undefined) return true
+    this.#forecast.attend(fiber)
     // Whoever wakes a fiber runs this much of it in any case: there is nothing to choose.
     if (fiber.currentOpCount === 1) return this.#begun(fiber)
     const actor = this.actors.of(fiber) ?? this.#meet(fiber)
@@ -249,7 +250,7 @@ export class World implements Scheduler.Scheduler {
   #suspended(fiber: AnyFiber, operation: object): void {
     const actor = this.actors.of(fiber)
     if (actor === undefined || !this.#live || this.cut !== undefined) return
-    this.escaped = this.waits.suspended(actor, operation)
+    this.escaped = this.waits.suspended(actor, operation, this)
     if (this.escaped !== undefined) this.cut = "escaped"
   }
 

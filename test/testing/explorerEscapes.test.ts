@@ -11,8 +11,10 @@ import * as Pool from "effect/Pool"
 import * as PubSub from "effect/PubSub"
 import * as Queue from "effect/Queue"
 import * as Result from "effect/Result"
+import * as Scheduler from "effect/Scheduler"
 import type * as Scope from "effect/Scope"
 import * as Semaphore from "effect/Semaphore"
+import * as Tracer from "effect/Tracer"
 import * as Explorer from "../../core/testing/Explorer.ts"
 import type { Bounds } from "../../core/testing/ExplorerBounds.ts"
 import type { Allowed } from "../../core/testing/ExplorerProgram.ts"
@@ -41,6 +43,7 @@ const explored = (
 
 describe("a wait for the outside ends the search, whatever would cut it off", () => {
   const never = new Promise<void>(() => {})
+  const tracer = Tracer.make({ span: (options) => Tracer.nativeTracer.span(options) })
   it.effect.each(Object.entries<Wait>({
     "a promise": Effect.promise(() => never),
     "a promise that hears of an interruption": Effect.promise((signal) => Promise.race([never, signal.aborted])),
@@ -48,6 +51,12 @@ describe("a wait for the outside ends the search, whatever would cut it off", ()
     "a promise that may fail": Effect.tryPromise({ try: () => never, catch: String }),
     "the clock of the host": Clock.Clock.defaultValue().sleep(Duration.hours(1)),
     "more than its longest timer": Clock.Clock.defaultValue().sleep(Duration.days(100)),
+    "a promise, under a tracer of its own": Effect.provideService(Effect.promise(() => never), Tracer.Tracer, tracer),
+    "another scheduler": Effect.provideService(
+      Effect.yieldNow,
+      Scheduler.Scheduler,
+      Scheduler.Scheduler.defaultValue(),
+    ),
   }))("%s", ([, wait]) =>
     Effect.gen(function* () {
       for (const cut of cuts) {
@@ -138,6 +147,29 @@ describe("a callback that nobody makes in any schedule is told of, and nothing i
       }
     }))
 })
+
+it.effect("a tracer of the program's own is asked at each turn, and takes no step away", () =>
+  Effect.gen(function* () {
+    let turns = 0
+    const tracer = Tracer.make({
+      span: (options) => Tracer.nativeTracer.span(options),
+      context: (operation, fiber) => {
+        turns++
+        return operation["~effect/Effect/evaluate"](fiber)
+      },
+    })
+    const step = Effect.andThen(Effect.sync(() => {}), Effect.sync(() => {}))
+    const program = (fiber: Effect.Effect<unknown>) => ({
+      prepare: Effect.void,
+      fibers: () => ({ a: fiber, b: fiber }),
+    })
+    const bounds = { preemptions: Infinity }
+    const plain = yield* Explorer.explore(program(step), bounds)
+    expect(turns).toBe(0)
+    const traced = yield* Explorer.explore(program(Effect.provideService(step, Tracer.Tracer, tracer)), bounds)
+    expect([plain.exhaustive, traced.exhaustive, turns > traced.schedules * 4]).toEqual([true, true, true])
+    expect(traced.schedules).toBeGreaterThanOrEqual(plain.schedules)
+  }))
 
 describe("what waits for the program is not blamed", () => {
   const never = Effect.never
