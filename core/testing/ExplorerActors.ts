@@ -149,13 +149,6 @@ export class Actors {
     task.word = this.offspring(actor)
   }
 
-  /** No fiber runs: one that left something last, and has not ended, has stepped aside by it. Those of others. */
-  review(): ReadonlyArray<Task> {
-    const wrong = this.ready.filter(({ actor, sure }) => !sure && actor?.isDone === true)
-    for (const task of this.ready) task.sure ||= task.actor !== undefined && !task.actor.isDone
-    return wrong
-  }
-
   remove(task: Task): void {
     const at = this.ready.indexOf(task)
     if (at >= 0) this.ready.splice(at, 1)

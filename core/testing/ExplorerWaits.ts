@@ -62,13 +62,8 @@ export class Waits {
   /** A fiber is off by an operation of its own, or has ended. Who it is, where it waits for the outside. */
   suspended(actor: Actor, operation: Operation, scheduler: Scheduler.Scheduler): string | undefined {
     const name = nameOf(operation)
-    if (name === "Yield") {
-      // By a scheduler that the program brings it goes on when that one says so.
-      if (actor.fiber.cache.scheduler !== scheduler) return this.#words.word(actor.word)
-      // It is this fiber that goes on with what was left last.
-      if (actor.task !== undefined) actor.task.sure = true
-      return undefined
-    }
+    // By a scheduler that the program brings it goes on when that one says so.
+    if (name === "Yield" && actor.fiber.cache.scheduler !== scheduler) return this.#words.word(actor.word)
     if (name !== "Async" || operation.register === undefined || this.#agenda.awaits(actor)) return undefined
     const who = this.#words.word(actor.word)
     const text = String(operation.register)

@@ -250,6 +250,12 @@ export class World implements Scheduler.Scheduler {
   #suspended(fiber: AnyFiber, operation: object): void {
     const actor = this.actors.of(fiber)
     if (actor === undefined || !this.#live || this.cut !== undefined) return
+    const { task } = actor
+    if (task !== undefined && !task.sure) {
+      // What a fiber left last is how it goes on where it has stepped aside, and somebody else's where it waits.
+      if (Services.nameOf(operation) === "Yield") task.sure = true
+      else this.#disown(task)
+    }
     this.escaped = this.waits.suspended(actor, operation, this)
     if (this.escaped !== undefined) this.cut = "escaped"
   }
@@ -303,7 +309,6 @@ export class World implements Scheduler.Scheduler {
   }
 
   #next(isWanted: () => boolean): Act | undefined {
-    for (const task of this.actors.review()) this.#disown(task)
     const wanted = isWanted()
     this.#settle(undefined)
     const act = this.agenda.next(wanted)

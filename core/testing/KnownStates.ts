@@ -218,14 +218,12 @@ export class KnownStates {
   #parts(): string | undefined {
     const { all, ready } = this.#scene.actors
     const parts: Array<string> = []
-    for (const { fiber, observers, task, word } of all) {
+    for (const { fiber, observers, word } of all) {
       const exit = fiber.pollUnsafe()
       if (exit === undefined) {
         // That a fiber waits for this one is in its history; which of two came first is in neither's.
         const line = observers.length < 2 ? "" : `@${observers.map((each) => this.#observers.get(each)).join("@")}`
-        // What it left last may be somebody else's, as long as no look at all fibers has shown that it is off by that.
-        const guess = task?.sure === false ? "?" : ""
-        parts.push(`${word}=${this.#history(word)}${line}${guess}`)
+        parts.push(`${word}=${this.#history(word)}${line}`)
       } else {
         const end = this.#end(exit)
         if (!end.isWhole && !this.#early.has(word)) return undefined

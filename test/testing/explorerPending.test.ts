@@ -79,6 +79,26 @@ it.effect("one that is interrupted by another is told apart from one that is not
     expect([explored.exhaustive, explored.repeats > 0, [...hits].sort()]).toEqual([true, true, [1, 2]])
   }))
 
+it.effect("what a fiber leaves to be run where it begins to wait is run, also where the fiber waits no longer", () =>
+  Effect.gen(function* () {
+    const leaving = (state: State) =>
+      Effect.withFiber((fiber) =>
+        Effect.callback<void>(() => {
+          state.fiber = fiber
+          fiber.currentDispatcher.scheduleTask(() => void state.n++, 0)
+        })
+      )
+    for (const shared of [undefined, (state: State) => state]) {
+      const explored = yield* Explorer.explore({
+        prepare: state,
+        fibers: (state: State) => ({ a: Effect.timeoutOption(leaving(state), 1), b: Effect.yieldNow }),
+        oracle: ({ fiber, n }: State) => n === 1 || fiber === undefined ? undefined : Effect.fail(`run ${n} times`),
+        shared,
+      }, { interruptions: 1, interrupt: ["b"] })
+      expect(explored.exhaustive).toBe(true)
+    }
+  }))
+
 it.effect("two who wait for the end of one fiber hear of it in the order in which they came", () =>
   Effect.gen(function* () {
     const program = {
