@@ -14,7 +14,7 @@ export interface Task {
   word: number
   /** Whom it goes on with; undefined for the start of a fiber, and for what may wake several. */
   actor: Actor | undefined
-  /** Whether `actor` is more than a guess, which is wrong if that fiber goes on by itself. */
+  /** Whether it is known that `actor` goes on by it: it has stepped aside, or was told to. A guess while it still runs. */
   sure: boolean
   /** A wake-up whose instant has come: time stands still until it has run. */
   readonly isDue: boolean

@@ -69,10 +69,12 @@ export class Drawing {
   }
 
   #content(value: object): string {
-    if (Fiber.isFiber(value)) return `(${this.draw(value.pollUnsafe())})`
-    if (Context.isContext(value)) return "()"
-    const keys = Reflect.ownKeys(value)
     const prototype: object | null = Object.getPrototypeOf(value)
+    if (prototype !== Object.prototype && prototype !== Array.prototype) {
+      if (Fiber.isFiber(value)) return `(${this.draw(value.pollUnsafe())})`
+      if (Context.isContext(value)) return "()"
+    }
+    const keys = Reflect.ownKeys(value)
     if (prototype === Array.prototype && keys.length === (value as Array<unknown>).length + 1) {
       const dense = (value as Array<unknown>).every((_, i) => keys[i] === String(i))
       if (dense) return `[${(value as Array<unknown>).map((part) => this.draw(part)).join()}]`
@@ -172,7 +174,8 @@ const isThing = (value: unknown): value is Thing =>
 const scalar = (value: unknown): string => {
   switch (typeof value) {
     case "string":
-      return JSON.stringify(value)
+      // Told apart is all that texts have to be, and most have nothing that would be told in another way.
+      return value.includes('"') || value.includes("\\") ? JSON.stringify(value) : `"${value}"`
     case "bigint":
       return `${value}n`
     default:
