@@ -250,11 +250,10 @@ export class World implements Scheduler.Scheduler {
   #suspended(fiber: AnyFiber, operation: object): void {
     const actor = this.actors.of(fiber)
     if (actor === undefined || !this.#live || this.cut !== undefined) return
-    const { task } = actor
-    if (task !== undefined && !task.sure) {
+    if (actor.task?.sure === false) {
       // What a fiber left last is how it goes on where it has stepped aside, and somebody else's where it waits.
-      if (Services.nameOf(operation) === "Yield") task.sure = true
-      else this.#disown(task)
+      if (Services.nameOf(operation) === "Yield") actor.task.sure = true
+      else this.#disown(actor.task)
     }
     this.escaped = this.waits.suspended(actor, operation, this)
     if (this.escaped !== undefined) this.cut = "escaped"
