@@ -85,7 +85,7 @@ export class HpackDecoder {
     const index = this.#integer(isKept ? 0x3f : 0x0f)
     if (index < 0) return undefined
     const named = index === 0 ? undefined : this.#entry(index)
-    const name = index === 0 ? this.#text() : named?.field[0]
+    const name = index === 0 ? this.#text() : named?.name
     if (name === undefined) return undefined
     const value = this.#text()
     if (value === undefined) return undefined

@@ -22,6 +22,9 @@ const codeOf: Uint32Array = (() => {
   return codes
 })()
 
+/** Code and length of the bytes whose code has at most 23 bits, in one number, so that most bytes cost one look; 0 for others. */
+const packed: Uint32Array = codeOf.map((code, symbol) => lengthOf[symbol]! > 23 ? 0 : (code << 5) | lengthOf[symbol]!)
+
 /**
  * The decoder's automaton: a state is an inner node of the code's tree, of which there are 256, and a step takes four bits,
  * which complete one symbol at most.
@@ -98,16 +101,19 @@ export const encode = (text: string, into: Uint8Array, from: number, to: number)
   let bits = 0
   for (let i = 0; i < text.length; i++) {
     const byte = text.charCodeAt(i)
-    const code = codeOf[byte]!
-    let left = lengthOf[byte]!
+    const pair = packed[byte]!
+    let left = pair & 31
+    let code = pair >>> 5
     // Up to seven bits are held, so that no more than 23 of a code go in at once.
-    if (left > 23) {
-      left -= 8
-      held = (held << 8) | (code >>> left)
+    if (pair === 0) {
+      left = lengthOf[byte]! - 8
+      code = codeOf[byte]!
       if (at === to) return -1
+      held = (held << 8) | (code >>> left)
       into[at++] = held >>> bits
+      code &= (1 << left) - 1
     }
-    held = (held << left) | (code & ((1 << left) - 1))
+    held = (held << left) | code
     bits += left
     while (bits >= 8) {
       bits -= 8

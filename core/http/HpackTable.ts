@@ -11,6 +11,9 @@ export type Role = "plain" | "pseudo" | "status" | "length" | "connection"
 
 /** A field as it was decoded. What is wrong with it by itself is found once, however often a table repeats it. */
 export interface Entry {
+  readonly name: string
+  readonly value: string
+  /** Both, as it is told. */
   readonly field: Field
   /** By RFC 7541, 4.1: the bytes of both, and 32. */
   readonly size: number
@@ -57,6 +60,8 @@ export const entryOf = (name: string, value: string, named?: Entry): Entry => {
   const role = named?.role ?? roles.get(name) ?? (isPseudo(name) ? "pseudo" : "plain")
   const isNamed = named?.isNamed ?? lowerName.test(name)
   return {
+    name,
+    value,
     field: [name, value],
     size: name.length + value.length + 32,
     rule: ruleOf(name, isNamed, value),
@@ -66,7 +71,10 @@ export const entryOf = (name: string, value: string, named?: Entry): Entry => {
   }
 }
 
-/** The very pair is in the fields of every response that repeats it, so nobody may change it. */
+/**
+ * The very pair is in the fields of every response that repeats it, so nobody may change it. Nor is it what lookups compare,
+ * since JavaScriptCore reads a frozen array five times as slowly as another.
+ */
 const shared = (entry: Entry): Entry => {
   Object.freeze(entry.field)
   return entry
@@ -125,8 +133,8 @@ export class HpackTable {
   /** The index of a pair that the dynamic table holds; 0 where it does not. */
   find(name: string, value: string): number {
     for (let place = this.#entries.length - 1; place >= this.#first; place--) {
-      const { field } = this.#entries[place]!
-      if (field[1] === value && field[0] === name) return statics.length + this.#entries.length - place
+      const entry = this.#entries[place]!
+      if (entry.value === value && entry.name === name) return statics.length + this.#entries.length - place
     }
     return 0
   }

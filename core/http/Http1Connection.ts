@@ -9,7 +9,7 @@ import { noFields, type ResponseReader } from "./Http1Response.ts"
 import type { EngineConnection, Event, Exchange, Retired, Sent } from "./HttpEngine.ts"
 import { ExchangeOver, fault, type MessageCut, type ProtocolFault } from "./HttpFault.ts"
 import type { Fields, HttpRequest } from "./HttpMessage.ts"
-import { invalid } from "./HttpRules.ts"
+import { invalid, readBytes, readFields, readRequest } from "./HttpGiven.ts"
 
 /** Shared by all connections, so that nobody may add to it. */
 const noOutput = Object.freeze([]) as ReadonlyArray<Uint8Array> as Array<Uint8Array>
@@ -48,11 +48,13 @@ export class Http1Connection implements EngineConnection {
   }
 
   trySend(request: HttpRequest): Sent {
+    const given = readRequest(request)
     if (this.room === 0) return { _tag: "Unsent", request, why: this.isRetired ? "retired" : "busy" }
+    if (given instanceof InvalidRequest) return { _tag: "Malformed", error: given }
     // A tunnel inside a stream, which this protocol has not.
-    if (request.protocol !== undefined) return { _tag: "Unsent", request, why: "unsupported" }
+    if (given.protocol !== undefined) return { _tag: "Unsent", request, why: "unsupported" }
     const exchange = this.#last + 1
-    const course = encode(request, this.#manner, exchange)
+    const course = encode(given, this.#manner, exchange)
     if (course instanceof InvalidRequest) return { _tag: "Malformed", error: course }
     // RFC 9112, 6.1: no chunks toward a peer of HTTP/1.0.
     if (this.#reader.isOld && course.left === undefined) return { _tag: "Unsent", request, why: "unsupported" }
@@ -66,14 +68,15 @@ export class Http1Connection implements EngineConnection {
   upload(exchange: Exchange, bytes: Uint8Array): Result.Result<number, ExchangeOver | InvalidRequest> {
     const course = this.#sending(exchange)
     if (course === undefined) return Result.fail(new ExchangeOver({ exchange }))
-    if (!(bytes instanceof Uint8Array)) return Result.fail(invalid("upload", "a Uint8Array"))
+    const part = readBytes(bytes)
+    if (part === undefined) return Result.fail(invalid("upload", "a Uint8Array"))
     const { left } = course
-    const { length } = bytes
+    const { length } = part
     if (left === undefined) {
-      if (length > 0) this.#write(encodeChunk(this.#manner.slab, bytes))
+      if (length > 0) this.#write(encodeChunk(this.#manner.slab, part))
     } else if (length > left) return Result.fail(invalid("upload", `at most ${left} bytes`, length))
     else {
-      this.#write([bytes])
+      this.#write([part])
       course.left = left - length
       if (length === left) this.#sent(course)
     }
@@ -81,10 +84,12 @@ export class Http1Connection implements EngineConnection {
   }
 
   finish(exchange: Exchange, trailers: Fields = noFields): Result.Result<void, ExchangeOver | InvalidRequest> {
+    const fields = readFields(trailers)
     const course = this.#sending(exchange)
     if (course === undefined) return Result.fail(new ExchangeOver({ exchange }))
+    if (fields === undefined) return Result.fail(invalid("trailers", "a list of names and values"))
     if (course.left !== undefined) return Result.fail(invalid("upload", `${course.left} bytes longer`))
-    const end = encodeEnd(this.#manner.slab, trailers)
+    const end = encodeEnd(this.#manner.slab, fields)
     if (end instanceof InvalidRequest) return Result.fail(end)
     this.#write([end])
     return Result.succeed(this.#sent(course))

@@ -3,8 +3,8 @@
  * engine's own to write: a field may repeat it and may not differ. Owns nothing.
  */
 import type { InvalidRequest } from "../Refusal.ts"
-import type { HttpRequest } from "./HttpMessage.ts"
-import { invalid, isPadded, wrongField } from "./HttpRules.ts"
+import { type Flat, invalid } from "./HttpGiven.ts"
+import { isPadded, wrongField } from "./HttpRules.ts"
 import { addElements, isAuthority, isToken, text, token } from "./HttpSyntax.ts"
 import type { Slab } from "./Slab.ts"
 
@@ -24,13 +24,15 @@ export interface Asking {
  */
 export const writeFields = (
   slab: Slab,
-  { fields }: HttpRequest,
+  fields: Flat,
   length: number | undefined,
 ): Asking | InvalidRequest => {
   const asking: Asking = { host: undefined, offers: [], options: [] }
   const { options } = asking
   const needed: Array<string> = []
-  for (const [name, value] of fields) {
+  for (let i = 0; i < fields.length; i += 2) {
+    const name = fields[i]!
+    const value = fields[i + 1]!
     const lower = typeof name === "string" ? name.toLowerCase() : ""
     const isOwn = lower === "host" || lower === "content-length"
     // What is written is looked at in the same pass; only what fails there is looked at again, for the rule.

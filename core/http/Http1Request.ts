@@ -5,8 +5,8 @@ import { InvalidRequest } from "../Refusal.ts"
 import { type Asking, isWritten, writeFields } from "./Http1Fields.ts"
 import type { Asked } from "./Http1Framing.ts"
 import type { Exchange } from "./HttpEngine.ts"
-import type { Fields, HttpRequest } from "./HttpMessage.ts"
-import { areFields, invalid, wrongField, wrongRequest } from "./HttpRules.ts"
+import { type Flat, type Given, invalid } from "./HttpGiven.ts"
+import { wrongField, wrongRequest } from "./HttpRules.ts"
 import { steers } from "./HttpSyntax.ts"
 import type { Slab } from "./Slab.ts"
 
@@ -33,61 +33,54 @@ export interface Manner {
 const together = 16_384
 
 /** The exchange that a request begins; or what is wrong with the request. */
-export const encode = (request: HttpRequest, manner: Manner, exchange: Exchange): Course | InvalidRequest => {
+export const encode = (given: Given, manner: Manner, exchange: Exchange): Course | InvalidRequest => {
   const { maxHeadBytes, proxied, slab } = manner
-  const { authority, body, method, scheme } = request
-  const wrong = wrongRequest(request)
-  if (wrong !== undefined) return wrong
+  const { authority, body, length, method, scheme } = given
   const isConnect = method === "CONNECT"
-  const whole = body instanceof Uint8Array ? body : undefined
-  const length = body instanceof Uint8Array ? body.length : body ? body.bytes : 0
-  let asking = write(request, manner, authority, length)
+  const wrong = wrongRequest(given, isConnect)
+  if (wrong !== undefined) return wrong
+  let asking = write(given, manner, authority)
   if (asking instanceof InvalidRequest) return asking
   const { host = authority, offers, options } = asking
   // RFC 9112, 3.2: the host of a target is the one that counts, so the other may not differ.
   if ((proxied || isConnect) && host !== authority) return invalid("host", "the authority")
   if (proxied && !isConnect && scheme !== "http") return invalid("scheme", "http toward a proxy")
   // The host goes first, wherever it was among the fields; few requests have one of their own.
-  if (host !== authority) asking = write(request, manner, host, length)
+  if (host !== authority) asking = write(given, manner, host)
   if (slab.length > maxHeadBytes) return invalid("head", `at most ${maxHeadBytes} bytes`, slab.length)
-  const isShort = whole !== undefined && whole.length <= together
-  if (isShort) slab.bytes(whole)
+  const isShort = body !== undefined && body.length <= together
+  if (isShort) slab.bytes(body)
   return {
     exchange,
     isHead: method === "HEAD",
     isConnect,
-    isSent: whole !== undefined || length === 0,
+    isSent: body !== undefined || length === 0,
     offers,
     closes: options.includes("close"),
     left: length,
-    output: whole === undefined || isShort ? [slab.end()] : [slab.end(), whole],
+    output: body === undefined || isShort ? [slab.end()] : [slab.end(), body],
   }
 }
 
 /** Writes a head with this host. */
-const write = (
-  request: HttpRequest,
-  { proxied, slab }: Manner,
-  host: string,
-  length: number | undefined,
-): Asking | InvalidRequest => {
-  const { authority, body, method, path } = request
+const write = (given: Given, { proxied, slab }: Manner, host: string): Asking | InvalidRequest => {
+  const { authority, fields, hasBody, length, method, path } = given
   slab.begin()
   slab.add(method)
   slab.add(" ")
-  slab.add(method === "CONNECT" ? authority : proxied ? absolute(request) : path)
+  slab.add(method === "CONNECT" ? authority : proxied ? absolute(given) : path)
   slab.add(" HTTP/1.1\r\nhost: ")
   slab.add(host)
   slab.add("\r\n")
-  const asking = writeFields(slab, request, length)
+  const asking = writeFields(slab, fields, length)
   if (length === undefined) slab.add("transfer-encoding: chunked\r\n")
-  else if (body !== undefined || expectsBody.test(method)) slab.add(`content-length: ${length}\r\n`)
+  else if (hasBody || expectsBody.test(method)) slab.add(`content-length: ${length}\r\n`)
   slab.add("\r\n")
   return asking
 }
 
 /** The target toward a proxy; that of OPTIONS of a whole server has no path (RFC 9112, 3.2.4). */
-const absolute = ({ authority, path, scheme }: HttpRequest): string =>
+const absolute = ({ authority, path, scheme }: Given): string =>
   `${scheme}://${authority}${path === "*" ? "" : path}`
 
 /** Methods that mean to carry something say so when they carry nothing (RFC 9110, 8.6). */
@@ -106,11 +99,12 @@ export const encodeChunk = (slab: Slab, bytes: Uint8Array): Array<Uint8Array> =>
 const lineEnd = Uint8Array.of(13, 10)
 
 /** The end of a chunked body, with its trailers. */
-export const encodeEnd = (slab: Slab, trailers: Fields): Uint8Array | InvalidRequest => {
-  if (!areFields(trailers)) return invalid("trailers", "a list of names and values")
+export const encodeEnd = (slab: Slab, trailers: Flat): Uint8Array | InvalidRequest => {
   slab.begin()
   slab.add("0\r\n")
-  for (const [name, value] of trailers) {
+  for (let i = 0; i < trailers.length; i += 2) {
+    const name = trailers[i]!
+    const value = trailers[i + 1]!
     const wrong = isWritten(slab, name, value) ? undefined : wrongField(name, value)
     if (wrong !== undefined) return wrong
     if (steers.test(name)) return invalid(name, "left out")

@@ -11,11 +11,14 @@ export interface BlockLimits {
   readonly maxFields: number
 }
 
+/** Nothing is added to it. */
+const nothing: Array<Field> = []
+
 export class Block implements FieldSink {
   readonly #limits: BlockLimits
   #kind: "head" | "trailers" | "nothing" = "nothing"
   #bytes = 0
-  fields: Array<Field> = []
+  fields: Array<Field> = nothing
   /** The first rule that is broken. */
   rule: Rule | undefined = undefined
   status = 0
@@ -31,7 +34,7 @@ export class Block implements FieldSink {
   begin(kind: "head" | "trailers" | "nothing"): void {
     this.#kind = kind
     this.#bytes = 0
-    this.fields = []
+    this.fields = kind === "nothing" ? nothing : []
     this.rule = undefined
     this.status = 0
     this.length = 0
@@ -49,10 +52,10 @@ export class Block implements FieldSink {
     if (this.fields.push(entry.field) > maxFields) this.rule = "fields"
   }
 
-  #judge({ field, number, role, rule }: Entry): Rule | undefined {
+  #judge({ name, number, role, rule }: Entry): Rule | undefined {
     switch (role) {
       case "plain":
-        return this.#kind === "trailers" && steers.test(field[0]) ? "trailer-field" : undefined
+        return this.#kind === "trailers" && steers.test(name) ? "trailer-field" : undefined
       case "length":
         if (this.#kind === "trailers") return "trailer-field"
         if (this.lengths === 0) this.length = number

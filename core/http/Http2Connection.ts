@@ -4,7 +4,7 @@
  * taken.
  */
 import * as Result from "effect/Result"
-import type { InvalidRequest } from "../Refusal.ts"
+import { InvalidRequest } from "../Refusal.ts"
 import { HpackEncoder } from "./HpackEncoder.ts"
 import { firstWindow } from "./Http2Frames.ts"
 import { Incoming, type IncomingLimits } from "./Http2Incoming.ts"
@@ -17,7 +17,7 @@ import { Uploads } from "./Http2Uploads.ts"
 import type { EngineConnection, Event, Exchange, Sent } from "./HttpEngine.ts"
 import { ExchangeOver } from "./HttpFault.ts"
 import type { Fields, HttpRequest } from "./HttpMessage.ts"
-import { invalid } from "./HttpRules.ts"
+import { type Flat, invalid, readBytes, readFields, readRequest } from "./HttpGiven.ts"
 import * as Latin1 from "./Latin1.ts"
 
 export interface ConnectionLimits extends IncomingLimits {
@@ -81,12 +81,14 @@ export class Http2Connection implements EngineConnection {
   }
 
   trySend(request: HttpRequest): Sent {
+    const given = readRequest(request)
     if (this.isRetired) return { _tag: "Unsent", request, why: "retired" }
     if (this.room === 0) return { _tag: "Unsent", request, why: "busy" }
-    const prepared = prepare(request, Math.min(this.#limits.maxHeadBytes, this.#peer.maxHead))
+    if (given instanceof InvalidRequest) return { _tag: "Malformed", error: given }
+    const prepared = prepare(given, Math.min(this.#limits.maxHeadBytes, this.#peer.maxHead))
     if (Result.isFailure(prepared)) return { _tag: "Malformed", error: prepared.failure }
     // Only its first SETTINGS say whether a peer serves this.
-    if (request.protocol !== undefined && !this.#peer.connectProtocol) {
+    if (given.protocol !== undefined && !this.#peer.connectProtocol) {
       return { _tag: "Unsent", request, why: this.#peer.areKnown ? "unsupported" : "busy" }
     }
     return { _tag: "Accepted", exchange: this.#begin(prepared.success) }
@@ -95,32 +97,36 @@ export class Http2Connection implements EngineConnection {
   upload(exchange: Exchange, bytes: Uint8Array): Result.Result<number, ExchangeOver | InvalidRequest> {
     const stream = this.#sending(exchange)
     if (stream === undefined) return Result.fail(new ExchangeOver({ exchange }))
-    if (!(bytes instanceof Uint8Array)) return Result.fail(invalid("upload", "a Uint8Array"))
+    const part = readBytes(bytes)
+    if (part === undefined) return Result.fail(invalid("upload", "a Uint8Array"))
     const { left } = stream
-    if (left !== undefined && bytes.length > left) {
-      return Result.fail(invalid("body", `at most the ${left} bytes that are left of its length`, bytes.length))
+    const { length } = part
+    if (left !== undefined && length > left) {
+      return Result.fail(invalid("body", `at most the ${left} bytes that are left of its length`, length))
     }
     // The answer to a CONNECT decides whether there is a tunnel that could take anything.
-    if (bytes.length === 0) return Result.succeed(0)
+    if (length === 0) return Result.succeed(0)
     if (stream.isTunnel && stream.part === "head") {
       stream.isShort = true
       return Result.succeed(0)
     }
-    const sent = this.#uploads.sendPart(stream, bytes, bytes.length === left)
+    const sent = this.#uploads.sendPart(stream, part, length === left)
     if (left !== undefined) stream.left = left - sent
     this.#settle(stream)
     return Result.succeed(sent)
   }
 
   finish(exchange: Exchange, trailers: Fields = noFields): Result.Result<void, ExchangeOver | InvalidRequest> {
+    const given = readFields(trailers)
     const stream = this.#sending(exchange)
     if (stream === undefined) return Result.fail(new ExchangeOver({ exchange }))
+    if (given === undefined) return Result.fail(invalid("trailers", "a list of names and values"))
     if (stream.left !== undefined) {
       return Result.fail(invalid("body", `whole, and ${stream.left} bytes of its length are left`, 0))
     }
-    if (stream.isTunnel && trailers.length > 0) return Result.fail(invalid("trailers", "left out with CONNECT"))
+    if (stream.isTunnel && given.length > 0) return Result.fail(invalid("trailers", "left out with CONNECT"))
     const { maxHeadBytes } = this.#limits
-    return Result.map(prepareTrailers(trailers, Math.min(maxHeadBytes, this.#peer.maxHead)), (fields) => {
+    return Result.map(prepareTrailers(given, Math.min(maxHeadBytes, this.#peer.maxHead)), (fields) => {
       if (fields.length === 0) this.#uploads.end(stream)
       else {
         this.#headers(stream, fields, true)
@@ -172,10 +178,8 @@ export class Http2Connection implements EngineConnection {
     return stream.id
   }
 
-  #headers(stream: Stream, fields: Fields, isLast: boolean): void {
-    this.#encoder.begin()
-    for (let i = 0; i < fields.length; i++) this.#encoder.add(fields[i]![0], fields[i]![1])
-    this.#output.headers(stream.id, this.#encoder.take(), isLast, this.#peer.maxFrame)
+  #headers(stream: Stream, fields: Flat, isLast: boolean): void {
+    this.#output.headers(stream.id, this.#encoder, fields, isLast, this.#peer.maxFrame)
   }
 
   /** The exchange, as long as its owner may send more of it: not what is held of a body that was given whole. */

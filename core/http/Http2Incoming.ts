@@ -107,12 +107,12 @@ export class Incoming implements FrameSink {
     if (told > 0) output.windowUpdate(stream.id, told)
   }
 
-  cancel(exchange: Exchange, code: number = Code.cancel): "drained" | "cut" {
+  cancel(exchange: Exchange, code: unknown): "drained" | "cut" {
     const { output, streams, uploads } = this.#shared
     const stream = streams.get(exchange)
     this.#release(streams.consume(exchange, Infinity))
     if (stream === undefined) return "drained"
-    output.reset(exchange, code)
+    output.reset(exchange, typeof code === "number" ? code : Code.cancel)
     uploads.drop(stream)
     streams.reset(stream)
     uploads.flush()
@@ -209,7 +209,7 @@ export class Incoming implements FrameSink {
     for (const size of peer.tableBytes ?? []) encoder.allow(size)
     output.settingsAck()
     if (peer.window === before) return undefined
-    for (const stream of streams.all) {
+    for (const stream of streams.all()) {
       if (!uploads.raiseOwn(stream, peer.window - before)) return "window-overflow"
     }
     return undefined
@@ -240,7 +240,7 @@ export class Incoming implements FrameSink {
     this.#last = last
     const error = new GoneAway({ code, last })
     this.#announce(code === Code.none ? undefined : error)
-    for (const stream of streams.all) if (stream.id > last) this.#drop(stream, error)
+    for (const stream of streams.all()) if (stream.id > last) this.#drop(stream, error)
     uploads.flush()
     return undefined
   }
@@ -333,7 +333,7 @@ export class Incoming implements FrameSink {
 
   #end(errorOf: (stream: Stream) => ProtocolFault | MessageCut, why: Retired["why"], error?: ProtocolFault): void {
     const { streams, tell } = this.#shared
-    for (const stream of streams.all) this.#drop(stream, errorOf(stream))
+    for (const stream of streams.all()) this.#drop(stream, errorOf(stream))
     if (this.#state === "open") tell({ _tag: "Retired", why, error })
     this.#state = "over"
     streams.clear()

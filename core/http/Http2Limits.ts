@@ -40,13 +40,11 @@ interface Range extends Limit.Bounds {
   readonly otherwise: number
 }
 
-const { most } = Limit
-
 const table: Readonly<Record<keyof Http2Limits, Range>> = {
-  maxHeadBytes: { min: 256, max: most, otherwise: defaults.maxHeadBytes },
-  maxFields: { min: 1, max: most, otherwise: defaults.maxFields },
-  maxTrailerBytes: { min: 1, max: most, otherwise: defaults.maxTrailerBytes },
-  maxInformational: { min: 1, max: most, otherwise: defaults.maxInformational },
+  maxHeadBytes: { min: 256, max: Limit.most, otherwise: defaults.maxHeadBytes },
+  maxFields: { min: 1, max: Limit.most, otherwise: defaults.maxFields },
+  maxTrailerBytes: { min: 1, max: Limit.most, otherwise: defaults.maxTrailerBytes },
+  maxInformational: { min: 1, max: Limit.most, otherwise: defaults.maxInformational },
   maxStreams: { min: 1, max: 65_536, otherwise: 1_024 },
   maxStreamsAtFirst: { min: 0, max: 65_536, otherwise: 100 },
   maxStreamWindowBytes: { min: firstWindow, max: 16_777_216, otherwise: 262_144 },
@@ -55,7 +53,7 @@ const table: Readonly<Record<keyof Http2Limits, Range>> = {
   maxTableBytes: { min: 4_096, max: 65_536, otherwise: 4_096 },
   maxContinuations: { min: 0, max: 1_024, otherwise: 32 },
   maxResets: { min: 16, max: 16_384, otherwise: 1_024 },
-  maxIdleFrames: { min: 100, max: most, otherwise: 10_000 },
+  maxIdleFrames: { min: 100, max: Limit.most, otherwise: 10_000 },
 }
 
 const names = Object.keys(table) as ReadonlyArray<keyof Http2Limits>

@@ -1,7 +1,9 @@
 /**
  * Frames as bytes, small ones put together. It owns what nobody has taken, and room that is left of the last allocation.
  */
+import { type HpackEncoder, mostBytes } from "./HpackEncoder.ts"
 import { Flag, Type } from "./Http2Frames.ts"
+import type { Flat } from "./HttpGiven.ts"
 
 const none: ReadonlyArray<Uint8Array> = Object.freeze([])
 const roomBytes = 8_192
@@ -35,18 +37,16 @@ export class Output {
     }
   }
 
-  /** A header block, in as many frames as the peer's limit makes of it. */
-  headers(stream: number, block: Uint8Array, isLast: boolean, maxFrame: number): void {
-    let at = 0
-    do {
-      const to = Math.min(block.length, at + maxFrame)
-      const flags = (at === 0 && isLast ? Flag.endStream : 0) | (to === block.length ? Flag.endHeaders : 0)
-      this.#head(to - at, at === 0 ? Type.headers : Type.continuation, flags, stream)
-      const part = block.subarray(at, to)
-      // The block is its encoder's, and what is not put together would be handed out as it is.
-      this.raw(part.length > together ? part.slice() : part)
-      at = to
-    } while (at < block.length)
+  /** A header block, in as many frames as the peer's limit makes of it; it is written where it is to be, unless it is long. */
+  headers(stream: number, encoder: HpackEncoder, fields: Flat, isLast: boolean, maxFrame: number): void {
+    const most = mostBytes(fields)
+    const last = isLast ? Flag.endStream : 0
+    if (most > together) return this.#long(stream, encoder, fields, last, maxFrame)
+    this.#reserve(headBytes + most)
+    const from = this.#at
+    const end = encoder.encode(fields, this.#room, from + headBytes)
+    this.#head(end - from - headBytes, Type.headers, last | Flag.endHeaders, stream)
+    this.#at = end
   }
 
   data(stream: number, bytes: Uint8Array, isLast: boolean): void {
@@ -88,6 +88,19 @@ export class Output {
     this.#head(8, Type.goAway, 0, 0)
     this.#uint32(0)
     this.#uint32(code)
+  }
+
+  #long(stream: number, encoder: HpackEncoder, fields: Flat, last: number, maxFrame: number): void {
+    const bytes = new Uint8Array(mostBytes(fields))
+    const length = encoder.encode(fields, bytes, 0)
+    let at = 0
+    do {
+      const to = Math.min(length, at + maxFrame)
+      const flags = (at === 0 ? last : 0) | (to === length ? Flag.endHeaders : 0)
+      this.#head(to - at, at === 0 ? Type.headers : Type.continuation, flags, stream)
+      this.raw(bytes.subarray(at, to))
+      at = to
+    } while (at < length)
   }
 
   /** The head of a frame, and room for a payload of control behind it. */

@@ -1,39 +1,37 @@
 /** A request as the fields of HTTP/2 (RFC 9113, 8.3.1), refused before anything is changed where it breaks a rule. Owns nothing. */
 import * as Result from "effect/Result"
 import type { InvalidRequest } from "../Refusal.ts"
+import { isListed, sizeOf } from "./HpackEncoder.ts"
 import type { Asked } from "./Http2Streams.ts"
-import type { Field, Fields, HttpRequest } from "./HttpMessage.ts"
-import { areFields, invalid, wrongField, wrongRequest } from "./HttpRules.ts"
+import { type Flat, type Given, invalid } from "./HttpGiven.ts"
+import { wrongField, wrongRequest, wrongValue } from "./HttpRules.ts"
 import { isAuthority, isToken, steers } from "./HttpSyntax.ts"
 
 export interface Prepared extends Asked {
   /** In their order on the wire, in lower case. */
-  readonly fields: Fields
+  readonly fields: Flat
   /** A body that is all there, and not empty. */
   readonly body: Uint8Array | undefined
 }
 
 /** `maxBytes`: names, values and 32 for each field, in all. */
-export const prepare = (request: HttpRequest, maxBytes: number): Result.Result<Prepared, InvalidRequest> => {
-  const wrong = wrongOpening(request) ?? wrongRequest(plain(request))
-  if (wrong !== undefined) return Result.fail(wrong)
-  const { body, method } = request
+export const prepare = (given: Given, maxBytes: number): Result.Result<Prepared, InvalidRequest> => {
+  const { body, hasBody, length, method, protocol } = given
   const isTunnel = method === "CONNECT"
-  const length = body instanceof Uint8Array ? body.length : body ? body.bytes : 0
-  const head = pseudo(request)
-  const wrongInFields = addFields(request, length, head)
+  // An extended CONNECT has the scheme, authority and path of any other request.
+  const wrong = wrongOpening(given) ?? wrongRequest(given, isTunnel && protocol === undefined)
+  if (wrong !== undefined) return Result.fail(wrong)
+  const head = pseudo(given)
+  const wrongInFields = addFields(given, head)
   if (wrongInFields !== undefined) return Result.fail(wrongInFields)
-  if (!isTunnel && length !== undefined && (body !== undefined || expectsBody(method))) {
-    head.push(["content-length", String(length)])
-  }
+  if (!isTunnel && length !== undefined && (hasBody || expectsBody(method))) head.push("content-length", `${length}`)
   const bytes = sizeOf(head)
   if (bytes > maxBytes) return Result.fail(invalid("head", `at most ${maxBytes} bytes, with 32 a field`, bytes))
-  const whole = body instanceof Uint8Array && body.length > 0 ? body : undefined
-  const isSent = !isTunnel && length === 0
+  const whole = length === 0 ? undefined : body
   return Result.succeed({
     isHead: method === "HEAD",
     isTunnel,
-    isSent,
+    isSent: !isTunnel && length === 0,
     left: isTunnel || whole !== undefined ? undefined : length,
     fields: head,
     body: whole,
@@ -41,15 +39,14 @@ export const prepare = (request: HttpRequest, maxBytes: number): Result.Result<P
 }
 
 /** Trailers of an upload, in lower case. */
-export const prepareTrailers = (trailers: Fields, maxBytes: number): Result.Result<Fields, InvalidRequest> => {
-  if (!areFields(trailers)) return Result.fail(invalid("trailers", "a list of names and values"))
-  const fields: Array<Field> = []
-  for (const [name, value] of trailers) {
+export const prepareTrailers = (trailers: Flat, maxBytes: number): Result.Result<Flat, InvalidRequest> => {
+  const fields: Array<string> = []
+  for (let i = 0; i < trailers.length; i += 2) {
+    const [name, value] = [trailers[i]!, trailers[i + 1]!]
     const wrong = wrongField(name, value)
     if (wrong !== undefined) return Result.fail(wrong)
-    const own = name.toLowerCase()
-    if (steers.test(own)) return Result.fail(invalid(`trailer ${name}`, "left out"))
-    fields.push([own, value])
+    if (steers.test(name)) return Result.fail(invalid(`trailer ${name}`, "left out"))
+    fields.push(name.toLowerCase(), value)
   }
   const bytes = sizeOf(fields)
   return bytes > maxBytes
@@ -57,45 +54,44 @@ export const prepareTrailers = (trailers: Fields, maxBytes: number): Result.Resu
     : Result.succeed(fields)
 }
 
-/** An extended CONNECT has the scheme, authority and path of any other request, and no body ahead of its answer. */
-const plain = (request: HttpRequest): HttpRequest =>
-  request.protocol === undefined ? request : { ...request, method: "GET" }
-
-const wrongOpening = ({ body, method, protocol }: HttpRequest): InvalidRequest | undefined => {
+/** An extended CONNECT has no body ahead of its answer. */
+const wrongOpening = ({ hasBody, method, protocol }: Given): InvalidRequest | undefined => {
   if (protocol === undefined) return undefined
   if (method !== "CONNECT" || typeof protocol !== "string" || !isToken(protocol)) {
     return invalid("protocol", "a token, and with CONNECT")
   }
-  return body === undefined ? undefined : invalid("body", "left out with CONNECT")
+  return hasBody ? invalid("body", "left out with CONNECT") : undefined
 }
 
 /** RFC 9113, 8.3.1 and 8.5; RFC 8441, 4. The authority is the second of them. */
-const pseudo = ({ authority, method, path, protocol, scheme }: HttpRequest): Array<Field> => {
-  const target: Array<Field> = [[":method", method], [":authority", authority]]
-  if (method === "CONNECT" && protocol === undefined) return target
-  target.push([":scheme", scheme], [":path", path])
-  if (protocol !== undefined) target.push([":protocol", protocol])
-  return target
+const pseudo = ({ authority, method, path, protocol, scheme }: Given): Array<string> => {
+  // JavaScriptCore copies an array that was written out once something is added to it.
+  const all: Array<string> = []
+  all.push(":method", method, ":authority", authority)
+  if (method !== "CONNECT" || protocol !== undefined) all.push(":scheme", scheme, ":path", path)
+  if (protocol !== undefined) all.push(":protocol", protocol)
+  return all
 }
 
 /** Adds the fields of a request; what `host` says takes the place of the authority. */
-const addFields = (
-  request: HttpRequest,
-  length: number | undefined,
-  head: Array<Field>,
-): InvalidRequest | undefined => {
+const addFields = (given: Given, head: Array<string>): InvalidRequest | undefined => {
+  const { fields } = given
   let isHosted = false
-  for (const [name, value] of request.fields) {
-    const wrong = wrongField(name, value)
+  for (let i = 0; i < fields.length; i += 2) {
+    const name = fields[i]!
+    const value = fields[i + 1]!
+    // Most names are of the static table, and need not be looked at.
+    const isKnown = isListed(name)
+    const wrong = isKnown ? wrongValue(name, value) : wrongField(name, value)
     if (wrong !== undefined) return wrong
-    const own = name.toLowerCase()
-    const wrongHere = wrongOwn(own, value, request, length)
+    const own = isKnown ? name : name.toLowerCase()
+    const wrongHere = wrongOwn(own, value, given)
     if (wrongHere !== undefined) return wrongHere
     if (own === "host") {
       if (isHosted) return invalid("host", "there once")
       isHosted = true
-      head[1] = [":authority", value]
-    } else if (own !== "content-length") head.push([own, value])
+      head[3] = value
+    } else if (own !== "content-length") head.push(own, value)
   }
   return undefined
 }
@@ -103,8 +99,7 @@ const addFields = (
 const wrongOwn = (
   name: string,
   value: string,
-  { authority, method, protocol }: HttpRequest,
-  length: number | undefined,
+  { authority, length, method, protocol }: Given,
 ): InvalidRequest | undefined => {
   switch (name) {
     case "host":
@@ -114,7 +109,7 @@ const wrongOwn = (
       }
       return isAuthority(value, false) ? undefined : invalid("host", "a host, or a host and a port")
     case "content-length":
-      return method !== "CONNECT" && length !== undefined && value === String(length)
+      return method !== "CONNECT" && length !== undefined && value === `${length}`
         ? undefined
         : invalid("content-length", "the length of the body")
     case "connection":
@@ -136,9 +131,3 @@ const wrongOwn = (
 
 /** Methods that mean to carry something say so when they carry nothing (RFC 9110, 8.6). */
 const expectsBody = (method: string): boolean => method === "POST" || method === "PUT" || method === "PATCH"
-
-const sizeOf = (fields: Fields): number => {
-  let bytes = 0
-  for (const [name, value] of fields) bytes += name.length + value.length + 32
-  return bytes
-}

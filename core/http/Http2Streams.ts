@@ -17,6 +17,8 @@ export interface Asked {
 
 export class Stream {
   readonly id: Exchange
+  /** Whether an exchange is under way on it. */
+  isLive = true
   readonly isHead: boolean
   /** As it was asked for, until an answer opens none. */
   isTunnel: boolean
@@ -58,9 +60,13 @@ export class Stream {
 
 export class Streams {
   readonly #maxResets: number
+  /** Those that are live, and some that are over and have bytes that nobody has consumed: the rest of those is `#unread`. */
   readonly #live = new Map<Exchange, Stream>()
   readonly #unread = new Map<Exchange, Stream>()
   readonly #resets = new Map<Exchange, Inflow>()
+  /** The one that was asked for last: the frames of a stream often follow each other, and each asks several times. */
+  #recent: Stream | undefined = undefined
+  #count = 0
   #last: Exchange = -1
   /** The last whose request was taken to be written; the peer can speak of none behind it. */
   written: Exchange = -1
@@ -70,8 +76,9 @@ export class Streams {
     this.#maxResets = maxResets
   }
 
+  /** How many are live. */
   get count(): number {
-    return this.#live.size
+    return this.#count
   }
 
   /** The last that was opened; below zero, none. */
@@ -85,29 +92,40 @@ export class Streams {
 
   /** Whether it was opened and is not live any more. */
   isPast(id: Exchange): boolean {
-    return id > 0 && id % 2 === 1 && id <= this.#last && !this.#live.has(id)
+    return id > 0 && id % 2 === 1 && id <= this.#last && this.get(id) === undefined
   }
 
-  /** In the order in which they were opened. */
-  get all(): Iterable<Stream> {
-    return this.#live.values()
+  /** Those that are live, in the order in which they were opened. */
+  *all(): Iterable<Stream> {
+    for (const stream of this.#live.values()) {
+      if (stream.isLive) yield stream
+      else {
+        // Most are consumed before anybody looks at all of them, and are never moved; those that are not cost one look each.
+        this.#live.delete(stream.id)
+        this.#unread.set(stream.id, stream)
+      }
+    }
   }
 
   get(id: Exchange): Stream | undefined {
-    return this.#live.get(id)
+    const stream = this.#find(id)
+    return stream?.isLive === true ? stream : undefined
   }
 
   open(asked: Asked, outflow: number, inflow: number): Stream {
     const stream = new Stream(this.#last += 2, asked, outflow, inflow)
     this.#live.set(stream.id, stream)
+    this.#count++
     return stream
   }
 
   /** Takes one out that is over; what was told of it stays counted until it is consumed. */
   close(stream: Stream): void {
-    this.#live.delete(stream.id)
+    if (!stream.isLive) return
+    stream.isLive = false
     stream.held = undefined
-    if (stream.unread > 0) this.#unread.set(stream.id, stream)
+    this.#count--
+    if (stream.unread === 0) this.#forget(stream)
   }
 
   /** As `close`, of one that this side has reset: the peer may go on until it hears of it, within the window it knows. */
@@ -128,11 +146,12 @@ export class Streams {
 
   /** How many of so many bytes were told of this stream and not consumed before. */
   consume(id: Exchange, bytes: number): number {
-    const stream = this.#live.get(id) ?? this.#unread.get(id)
-    if (stream === undefined || !(bytes > 0)) return 0
+    const stream = this.#find(id)
+    if (stream === undefined || typeof bytes !== "number") return 0
     const consumed = Math.min(stream.unread, Math.floor(bytes))
+    if (!(consumed > 0)) return 0
     stream.unread -= consumed
-    if (stream.unread === 0) this.#unread.delete(id)
+    if (stream.unread === 0 && !stream.isLive) this.#forget(stream)
     return consumed
   }
 
@@ -141,5 +160,19 @@ export class Streams {
     this.#live.clear()
     this.#unread.clear()
     this.#resets.clear()
+    this.#recent = undefined
+    this.#count = 0
+  }
+
+  #find(id: Exchange): Stream | undefined {
+    if (this.#recent?.id === id) return this.#recent
+    const stream = this.#live.get(id) ?? this.#unread.get(id)
+    if (stream !== undefined) this.#recent = stream
+    return stream
+  }
+
+  #forget(stream: Stream): void {
+    if (!this.#live.delete(stream.id)) this.#unread.delete(stream.id)
+    if (this.#recent === stream) this.#recent = undefined
   }
 }

@@ -1,0 +1,82 @@
+/**
+ * What a caller gave, read once and ahead of everything else, so that nobody looks at it again: a property that answers
+ * otherwise the second time, a list that changes while it is read, or bytes that say another length than they have, cannot
+ * bring out what was not checked. Owns nothing.
+ *
+ * Reading may run a caller's code. What that throws, the caller gets, and nothing has changed.
+ */
+import { InvalidRequest } from "../Refusal.ts"
+import type { HttpRequest } from "./HttpMessage.ts"
+
+/** Names and values, in turn; what comes of a caller may be no text until it was checked. */
+export type Flat = ReadonlyArray<string>
+
+/** A request as it was read. */
+export interface Given {
+  readonly method: string
+  readonly scheme: string
+  readonly authority: string
+  readonly path: string
+  readonly protocol: string | undefined
+  readonly fields: Flat
+  /** A body that is all there. */
+  readonly body: Uint8Array | undefined
+  readonly hasBody: boolean
+  /** Bytes of the body, 0 without one; undefined: as many as will come. */
+  readonly length: number | undefined
+}
+
+/** A refusal that shows nothing of the value where none is given. */
+export const invalid = (field: string, rule: string, value: unknown = "something else"): InvalidRequest =>
+  new InvalidRequest({ field, rule, value })
+
+/** The request, or which of its parts is not of its type. */
+export const readRequest = (request: HttpRequest): Given | InvalidRequest => {
+  const { authority, body: given, fields: list, method, path, protocol, scheme } = request
+  const fields = readFields(list)
+  const body = readBytes(given)
+  const hasBody = given !== undefined
+  const length = body?.length ?? (hasBody ? readLength(given) : 0)
+  if (typeof method !== "string" || typeof authority !== "string" || typeof path !== "string") {
+    return invalid("request", "made of texts")
+  }
+  if (fields === undefined) return invalid("fields", "a list of names and values")
+  if (length !== undefined && !(length >= 0)) return invalid("body", "a Uint8Array or an upload")
+  return { method, scheme, authority, path, protocol, fields, body, hasBody, length }
+}
+
+/** A record, which is easily taken for a list of fields, is none; nor is a list with holes. */
+export const readFields = (list: unknown): Flat | undefined => {
+  if (!Array.isArray(list)) return undefined
+  const fields: Array<string> = []
+  const { length } = list
+  for (let i = 0; i < length; i++) {
+    const field: unknown = list[i]
+    if (!Array.isArray(field)) return undefined
+    fields.push(field[0], field[1])
+  }
+  return fields
+}
+
+/** Text, buffers and streams are no uploads, and would be taken for one if nobody looked; NaN is for what is none. */
+const readLength = (upload: object): number | undefined => {
+  if (Object(upload) !== upload || !("bytes" in upload)) return NaN
+  const { bytes } = upload
+  return bytes === undefined || (Number.isSafeInteger(bytes)) ? bytes as number | undefined : NaN
+}
+
+// An array may have properties of its own by these names, and a subclass its own; those of the class itself tell the truth.
+const ofBytes = (name: string | symbol): (this: unknown) => unknown =>
+  Object.getOwnPropertyDescriptor(Object.getPrototypeOf(Uint8Array.prototype), name)!.get!
+const kindOf = ofBytes(Symbol.toStringTag)
+const bufferOf = ofBytes("buffer") as () => ArrayBuffer
+const offsetOf = ofBytes("byteOffset") as () => number
+const lengthOf = ofBytes("length") as () => number
+
+/** The same bytes as an array of their own, whatever has been made of the one that was given; undefined where it is none. */
+export const readBytes = (given: unknown): Uint8Array | undefined => {
+  if (kindOf.call(given) !== "Uint8Array") return undefined
+  const length = lengthOf.call(given)
+  // Of what was transferred no array can be made.
+  return length === 0 ? new Uint8Array(0) : new Uint8Array(bufferOf.call(given), offsetOf.call(given), length)
+}
