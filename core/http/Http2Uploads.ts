@@ -149,7 +149,8 @@ export class Uploads {
   #give(stream: Stream, most: number): void {
     this.#line.delete(stream)
     if (stream.held !== undefined) return this.#sendHeld(stream, stream.held, most)
-    const more = Math.min(most, stream.outflow.left - stream.kept)
+    // Settings may have made its window smaller than what was kept for it; that stays kept, and is not taken back.
+    const more = Math.max(0, Math.min(most, stream.outflow.left - stream.kept))
     stream.kept += more
     this.#kept += more
     if (stream.isShort) this.#tell({ _tag: "Writable", exchange: stream.id })

@@ -148,6 +148,23 @@ describe("toward the peer", () => {
     assert.strictEqual(upload(connection, 1, 100), 1)
   })
 
+  it("a window that settings make smaller than what was kept for its upload gives nothing of others' away", () => {
+    const connection = open({}, settings([4, 100_000]))
+    for (const exchange of [1, 3]) ask(connection, post({ bytes: undefined }))
+    assert.strictEqual(upload(connection, 1, 66_000), 65_535)
+    assert.deepStrictEqual(says(connection, windowUpdate(0, 1_000)), ["1: writable"])
+    // Its window is 65,535 less than this, so below zero, and the connection's opens.
+    assert.deepStrictEqual(says(connection, settings([4, 60_000]), windowUpdate(0, 1_000)), [])
+    assert.strictEqual(upload(connection, 3, 5_000), 1_000)
+    // All that is left of the connection's window is kept for the first one, so that nobody else may write.
+    assert.deepStrictEqual(says(connection, settings([4, 60_001])), [])
+    assert.deepStrictEqual(says(connection, windowUpdate(0, 7)), ["3: writable"])
+    assert.deepStrictEqual([upload(connection, 3, 100), upload(connection, 1, 100)], [7, 0])
+    // What was kept for the first goes on to the second when that has come, and found its window shut.
+    assert.deepStrictEqual(says(connection, windowUpdate(0, 1)), ["3: writable"])
+    assert.strictEqual(upload(connection, 3, 5_000), 1_001)
+  })
+
   it("one that is over waits no more", () => {
     const connection = open({}, settings([4, 10]))
     send(connection, post(new Uint8Array(100)))
