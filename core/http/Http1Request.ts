@@ -80,8 +80,7 @@ const write = (given: Given, { proxied, slab }: Manner, host: string): Asking | 
 }
 
 /** The target toward a proxy; that of OPTIONS of a whole server has no path (RFC 9112, 3.2.4). */
-const absolute = ({ authority, path, scheme }: Given): string =>
-  `${scheme}://${authority}${path === "*" ? "" : path}`
+const absolute = ({ authority, path, scheme }: Given): string => `${scheme}://${authority}${path === "*" ? "" : path}`
 
 /** Methods that mean to carry something say so when they carry nothing (RFC 9110, 8.6). */
 const expectsBody = /^(?:POST|PUT|PATCH)$/

@@ -108,8 +108,10 @@ export class Http2Connection implements EngineConnection {
     if (length === 0) return Result.succeed(0)
     if (stream.isTunnel && stream.part === "head") {
       stream.isShort = true
+      stream.wanted = length
       return Result.succeed(0)
     }
+    this.#unsay(exchange)
     const sent = this.#uploads.sendPart(stream, part, length === left)
     if (left !== undefined) stream.left = left - sent
     this.#settle(stream)
@@ -127,6 +129,7 @@ export class Http2Connection implements EngineConnection {
     if (stream.isTunnel && given.length > 0) return Result.fail(invalid("trailers", "left out with CONNECT"))
     const { maxHeadBytes } = this.#limits
     return Result.map(prepareTrailers(given, Math.min(maxHeadBytes, this.#peer.maxHead)), (fields) => {
+      this.#unsay(exchange)
       if (fields.length === 0) this.#uploads.end(stream)
       else {
         this.#headers(stream, fields, true)
@@ -143,7 +146,9 @@ export class Http2Connection implements EngineConnection {
   }
 
   cancel(exchange: Exchange, code?: number): "drained" | "cut" {
-    return this.#incoming.cancel(exchange, code)
+    const how = this.#incoming.cancel(exchange, code)
+    if (how === "cut") this.#unsay(exchange)
+    return how
   }
 
   ping(): boolean {
@@ -190,6 +195,12 @@ export class Http2Connection implements EngineConnection {
 
   #settle(stream: Stream): void {
     if (stream.isOver) this.#streams.close(stream)
+  }
+
+  /** What own calls brought about for an exchange, and nobody heard yet, is no news any more once its owner went on. */
+  #unsay(exchange: Exchange): void {
+    if (this.#events.length === 0) return
+    this.#events = this.#events.filter((event) => !("exchange" in event) || event.exchange !== exchange)
   }
 
   #take(): ReadonlyArray<Event> {

@@ -29,7 +29,9 @@ export class Stream {
   held: Uint8Array | undefined = undefined
   /** Whether less was taken than was given, so that its owner waits for a window. */
   isShort = false
-  /** Bytes of the connection's window that are kept for its owner, who was told. */
+  /** Bytes that were given and not taken the last time. */
+  wanted = 0
+  /** Bytes of the connection's window that are kept for its owner, who was told: at most what he wanted. */
   kept = 0
   readonly outflow: Outflow
 

@@ -48,7 +48,8 @@ export class Uploads {
   /** Sends what it may of bytes of an upload, and says how many; `isLast` if the body ends with them. */
   sendPart(stream: Stream, bytes: Uint8Array, isLast: boolean): number {
     const sent = this.#send(stream, bytes, this.#shareOf(stream), isLast)
-    stream.isShort = sent < bytes.length
+    stream.wanted = bytes.length - sent
+    stream.isShort = stream.wanted > 0
     if (stream.isShort) this.#wait(stream)
     else {
       this.#line.delete(stream)
@@ -150,12 +151,12 @@ export class Uploads {
     this.#line.delete(stream)
     if (stream.held !== undefined) return this.#sendHeld(stream, stream.held, most)
     // Settings may have made its window smaller than what was kept for it; that stays kept, and is not taken back.
-    const more = Math.max(0, Math.min(most, stream.outflow.left - stream.kept))
+    const more = Math.max(0, Math.min(most, Math.min(stream.wanted, stream.outflow.left) - stream.kept))
     stream.kept += more
     this.#kept += more
     if (stream.isShort) this.#tell({ _tag: "Writable", exchange: stream.id })
     stream.isShort = false
-    if (stream.outflow.left > stream.kept) this.#line.add(stream)
+    if (Math.min(stream.wanted, stream.outflow.left) > stream.kept) this.#line.add(stream)
   }
 
   #sendHeld(stream: Stream, held: Uint8Array, most: number): void {

@@ -3,6 +3,7 @@ import type { Fields, HttpRequest } from "../../core/http/HttpMessage.ts"
 import { Chance } from "../model/Chance.ts"
 import * as Corpus from "./Corpus.ts"
 import * as FramesCase from "./FramesCase.ts"
+import * as PeerCase from "./PeerCase.ts"
 
 /** A response to a request, in pieces of these sizes, in turn. One character a byte. */
 export interface ResponseCase {
@@ -24,12 +25,12 @@ export interface RequestCase {
   readonly trailers: Fields
 }
 
-export type Case = ResponseCase | RequestCase | FramesCase.FramesCase
+export type Case = ResponseCase | RequestCase | FramesCase.FramesCase | PeerCase.PeerCase
 
-/** Every third one is of HTTP/2. */
+/** Every third one is of HTTP/2, and every other one of those is with a sound peer. */
 export const make = (seed: number, index: number): Case => {
   const [round, turn] = [Math.floor(index / 3), index % 3]
-  if (turn === 2) return FramesCase.make(chanceOf(seed, round))
+  if (turn === 2) return (round % 2 === 1 ? PeerCase : FramesCase).make(chanceOf(seed, round))
   const chance = chanceOf(seed, 2 * round + turn)
   return chance.yes(0.15) ? requestCase(chance) : responseCase(chance)
 }
@@ -44,7 +45,7 @@ export const print = (one: Case): string => JSON.stringify(one)
 export const parse = (line: string): Case => {
   const one: Case = JSON.parse(line)
   // JSON has no undefined, which is what an upload of unknown length says.
-  return one.kind !== "frames" && "body" in one.request
+  return (one.kind === "response" || one.kind === "request") && "body" in one.request
     ? { ...one, request: { ...one.request, body: { bytes: undefined, ...one.request.body } } }
     : one
 }

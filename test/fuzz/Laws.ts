@@ -9,6 +9,7 @@ import * as Reference from "../support/http/Reference.ts"
 import type { Case, RequestCase, ResponseCase } from "./Case.ts"
 import * as FramesLaws from "./FramesLaws.ts"
 import { Broken, must, same } from "./Law.ts"
+import * as PeerLaws from "./PeerLaws.ts"
 
 /** So small that inputs of a few hundred bytes pass them. */
 const small: Reference.Limits = {
@@ -28,6 +29,8 @@ export interface Engines {
   /** The same of HTTP/2. */
   readonly frames: HttpEngine
   readonly smallFrames: HttpEngine
+  /** What sound peers are beside. */
+  readonly peers: HttpEngine
 }
 
 export const engines = (wrap: (engine: HttpEngine) => HttpEngine = (engine) => engine): Engines => ({
@@ -35,12 +38,14 @@ export const engines = (wrap: (engine: HttpEngine) => HttpEngine = (engine) => e
   small: wrap(Result.getOrThrow(Http1.make(small))),
   frames: wrap(Result.getOrThrow(Http2.make({ maxStreamsAtFirst: 1_024 }))),
   smallFrames: wrap(Result.getOrThrow(Http2.make(FramesLaws.small))),
+  peers: wrap(Result.getOrThrow(Http2.make(PeerLaws.limits))),
 })
 
 /** The law that a case breaks; undefined where all hold. */
 export const broken = (one: Case, on: Engines): string | undefined => {
   try {
-    if (one.kind === "frames") FramesLaws.broken(one, one.small ? on.smallFrames : on.frames)
+    if (one.kind === "peer") PeerLaws.broken(one, on.peers)
+    else if (one.kind === "frames") FramesLaws.broken(one, one.small ? on.smallFrames : on.frames)
     else if (one.kind === "response") response(one, on)
     else request(one, on)
     return undefined
@@ -51,7 +56,11 @@ export const broken = (one: Case, on: Engines): string | undefined => {
 
 /** Bytes that a case feeds, over all its runs. */
 export const bytesOf = (one: Case): number =>
-  one.kind !== "request" ? one.input.length * 3 : one.body.join("").length + one.request.path.length
+  one.kind === "peer"
+    ? one.steps.reduce((sum, [, , bytes]) => sum + bytes, 0)
+    : one.kind !== "request"
+    ? one.input.length * 3
+    : one.body.join("").length + one.request.path.length
 
 const response = (one: ResponseCase, on: Engines): undefined => {
   const limits = one.small ? small : Reference.limits

@@ -18,7 +18,7 @@ const find = (
 ): readonly [Case.Case, string] | undefined => {
   for (let index = 0, left = executions; left > 0; index++) {
     const one = Case.make(seed, index)
-    if ((one.kind === "frames") !== (protocol === "HTTP/2")) continue
+    if ((one.kind === "frames" || one.kind === "peer") !== (protocol === "HTTP/2")) continue
     left--
     const law = Laws.broken(one, on)
     if (law !== undefined) return [one, law]

@@ -150,8 +150,8 @@ describe("toward the peer", () => {
 
   it("a window that settings make smaller than what was kept for its upload gives nothing of others' away", () => {
     const connection = open({}, settings([4, 100_000]))
-    for (const exchange of [1, 3]) ask(connection, post({ bytes: undefined }))
-    assert.strictEqual(upload(connection, 1, 66_000), 65_535)
+    for (const body of [{ bytes: undefined }, { bytes: undefined }]) ask(connection, post(body))
+    assert.strictEqual(upload(connection, 1, 70_000), 65_535)
     assert.deepStrictEqual(says(connection, windowUpdate(0, 1_000)), ["1: writable"])
     // Its window is 65,535 less than this, so below zero, and the connection's opens.
     assert.deepStrictEqual(says(connection, settings([4, 60_000]), windowUpdate(0, 1_000)), [])
@@ -163,6 +163,38 @@ describe("toward the peer", () => {
     // What was kept for the first goes on to the second when that has come, and found its window shut.
     assert.deepStrictEqual(says(connection, windowUpdate(0, 1)), ["3: writable"])
     assert.strictEqual(upload(connection, 3, 5_000), 1_001)
+  })
+
+  it("no more is kept for one that waits than it was short of, so that the rest is for others though it never comes", () => {
+    const connection = open({}, settings([4, 1_000_000]))
+    for (const body of [{ bytes: undefined }, { bytes: undefined }]) ask(connection, post(body))
+    assert.strictEqual(upload(connection, 1, 66_000), 65_535)
+    assert.deepStrictEqual(says(connection, windowUpdate(0, 10_000)), ["1: writable"])
+    assert.strictEqual(upload(connection, 3, 20_000), 10_000 - 465)
+    assert.deepStrictEqual(says(connection, windowUpdate(0, 1)), ["3: writable"])
+    assert.deepStrictEqual([upload(connection, 1, 465), upload(connection, 3, 10)], [465, 1])
+  })
+
+  it("nothing is told of what its owner has gone on with since", () => {
+    const steps: Readonly<Record<string, (connection: EngineConnection) => unknown>> = {
+      "upload": (connection) => upload(connection, 3, 10),
+      "finish": (connection) => connection.finish(3),
+      "cancel": (connection) => connection.cancel(3),
+      "cancel of a body that is held": (connection) => connection.cancel(5),
+    }
+    for (const [what, step] of Object.entries(steps)) {
+      const connection = open({}, settings([4, 1_000_000]))
+      for (const body of [{ bytes: undefined }, { bytes: undefined }]) ask(connection, post(body))
+      assert.deepStrictEqual([upload(connection, 1, 70_000), upload(connection, 3, 10)], [65_535, 0])
+      send(connection, post(new Uint8Array(20)))
+      assert.deepStrictEqual(says(connection, windowUpdate(0, 30)), ["1: writable"])
+      // What was kept for the first goes to the others, and before anybody hears of it they have gone on.
+      connection.cancel(1)
+      step(connection)
+      const heard = Lab2.told(connection.receive(new Uint8Array(0)))
+      const others = what.endsWith("held") ? ["3: writable"] : ["5: sent whole"]
+      assert.deepStrictEqual(heard, others, what)
+    }
   })
 
   it("one that is over waits no more", () => {

@@ -1,0 +1,306 @@
+/**
+ * What must hold beside a peer that keeps every rule: no fault is found in it, no window is passed on either side, every
+ * exchange is told to its one end, nothing is told of what is over, and nothing stands still that could go on.
+ */
+import type { EngineConnection, Event, HttpEngine } from "../../core/http/HttpEngine.ts"
+import type * as Http2 from "../../core/http/Http2.ts"
+import type { HttpRequest } from "../../core/http/HttpMessage.ts"
+import * as Result from "effect/Result"
+import * as Lab from "../support/http/Lab.ts"
+import * as Lab2 from "../support/http/Lab2.ts"
+import { must } from "./Law.ts"
+import type { PeerCase, Step, What } from "./PeerCase.ts"
+
+const first = 65_535
+export const limits: Http2.Options = { maxStreamWindowBytes: first, maxConnectionWindowBytes: 100_000 }
+
+/** An exchange as both sides have it. */
+interface Shared {
+  readonly id: number
+  readonly kind: What
+  /** What this side may send, and what the peer may. */
+  out: number
+  in: number
+  local: "open" | "ended"
+  peer: "head" | "body" | "ended"
+  /** Whether the peer may send a body, and whether it is a tunnel's. */
+  bodied: boolean
+  tunnel: boolean
+  unread: number
+  sendEnded: boolean
+  short: boolean
+  over: "" | "End" | "Failed" | "cancelled"
+}
+
+const { Type, endHeaders, endStream, frame, padded } = Lab2
+const uploads: ReadonlySet<What> = new Set(["sized", "open", "tunnel"])
+const large = new Uint8Array(70_000)
+
+const requestOf = (what: What, bytes: number): HttpRequest | undefined => {
+  const { get } = Lab2
+  switch (what) {
+    case "get":
+      return get
+    case "head":
+      return { ...get, method: "HEAD" }
+    case "post":
+      return { ...get, method: "POST", body: large.subarray(0, bytes) }
+    case "sized":
+      return { ...get, method: "POST", body: { bytes: bytes + 1 } }
+    case "open":
+      return { ...get, method: "POST", body: { bytes: undefined } }
+    case "tunnel":
+      return { ...get, method: "CONNECT", authority: "example.com:443", path: "" }
+    default:
+      return undefined
+  }
+}
+
+export const broken = ({ steps }: PeerCase, on: HttpEngine): void => {
+  const both = new Both(on.open())
+  for (const step of steps) both.step(step)
+  both.end()
+}
+
+class Both {
+  readonly #connection: EngineConnection
+  readonly #all = new Map<number, Shared>()
+  #out = first
+  #in = 100_000
+  #window = first
+  #frame = 16_384
+  #last = Infinity
+
+  constructor(connection: EngineConnection) {
+    this.#connection = connection
+    this.#look()
+    this.#feed(Lab2.settings())
+  }
+
+  step([what, which, bytes]: Step): void {
+    const request = requestOf(what, bytes)
+    const all = [...this.#all.values()]
+    if (request !== undefined) this.#send(request, what)
+    else if (what === "connection" || what === "windows" || what === "frames" || what === "ping" || what === "go") {
+      this.#connectionWide(what, which, bytes, all)
+    } else if (all.length > 0) {
+      const one = all[which % all.length]!
+      if (what === "upload" || what === "finish" || what === "cancel" || what === "consume") this.#own(one, what, bytes)
+      else this.#peer(one, what, which, bytes)
+    }
+    this.#look()
+  }
+
+  /** All windows are opened and all that came is consumed: whoever waits goes on. Then the transport ends. */
+  end(): void {
+    for (const one of this.#all.values()) {
+      this.#connection.consumed(one.id, one.unread)
+      one.unread = 0
+    }
+    this.#look()
+    must(this.#in > 0, "all was consumed, and the connection's window stays shut")
+    for (const one of this.#live()) {
+      must(one.peer === "ended" || one.in > 0, `all was consumed, and the window of ${one.id} stays shut`)
+    }
+    this.#out += 10_000_000
+    this.#feed(Lab2.windowUpdate(0, 10_000_000))
+    for (const one of this.#live()) {
+      if (one.local === "ended") continue
+      one.out += 10_000_000
+      this.#feed(Lab2.windowUpdate(one.id, 10_000_000))
+    }
+    this.#look()
+    for (const one of this.#live()) {
+      must(one.kind !== "post" || one.local === "ended", `the body of ${one.id} is held though its windows are open`)
+      must(!one.short || (one.tunnel && one.peer === "head"), `nobody told ${one.id} that its windows are open`)
+    }
+    this.#hear(this.#connection.closed("reset"))
+    for (const { id, over } of this.#all.values()) {
+      must(over !== "", `${id} came to no end`)
+      must(this.#connection.isSendEnded(id), `${id} still sends behind the end of the connection`)
+    }
+    must(this.#connection.retainedBytes === 0, "something is kept behind the end")
+  }
+
+  #live(): ReadonlyArray<Shared> {
+    return [...this.#all.values()].filter(({ over }) => over === "" || over === "End")
+      .filter(({ local, over, peer }) => over === "" || local === "open" || peer !== "ended")
+  }
+
+  #send(request: HttpRequest, kind: What): void {
+    const sent = this.#connection.trySend(request)
+    must(sent._tag !== "Malformed", "a request that is right was refused")
+    if (sent._tag !== "Accepted") return
+    const id = sent.exchange
+    must(!this.#all.has(id), `${id} was used before`)
+    const [sendEnded, tunnel] = [this.#connection.isSendEnded(id), kind === "tunnel"]
+    const at = { id, kind, out: this.#window, in: first, local: "open", peer: "head", bodied: true, tunnel } as const
+    this.#all.set(id, { ...at, unread: 0, sendEnded, short: false, over: "" })
+  }
+
+  #own(one: Shared, what: "upload" | "finish" | "cancel" | "consume", bytes: number): void {
+    const connection = this.#connection
+    const { id } = one
+    if (what === "upload") {
+      const taken = connection.upload(id, large.subarray(0, bytes))
+      if (Result.isFailure(taken)) return
+      must(!one.sendEnded && uploads.has(one.kind), `${id} took an upload`)
+      // One of nothing changes nothing.
+      if (bytes > 0) one.short = taken.success < bytes
+      one.sendEnded = connection.isSendEnded(id)
+    } else if (what === "finish") {
+      if (Result.isFailure(connection.finish(id, one.tunnel || bytes === 0 ? [] : [["x", "y"]]))) return
+      must(connection.isSendEnded(id), `${id} was finished and is not`)
+      one.sendEnded = true
+      one.short = false
+    } else if (what === "cancel") {
+      const isOver = one.over === "End" && one.sendEnded
+      if (connection.cancel(id) === "drained") {
+        must(isOver || one.over === "Failed" || one.over === "cancelled", `${id} is not drained`)
+      } else one.over = "cancelled"
+      one.unread = 0
+      if (one.over === "cancelled") one.sendEnded = true
+    } else {
+      const consumed = Math.min(bytes, one.unread)
+      connection.consumed(id, consumed)
+      one.unread -= consumed
+    }
+  }
+
+  #connectionWide(
+    what: "connection" | "windows" | "frames" | "ping" | "go",
+    which: number,
+    bytes: number,
+    all: ReadonlyArray<Shared>,
+  ): void {
+    if (what === "ping") this.#feed(Lab2.ping)
+    else if (what === "connection") {
+      this.#out += bytes + 1
+      this.#feed(Lab2.windowUpdate(0, bytes + 1))
+    } else if (what === "windows") {
+      for (const one of all) one.out += bytes - this.#window
+      this.#window = bytes
+      this.#feed(Lab2.settings([4, bytes]))
+    } else if (what === "frames") {
+      this.#frame = 16_384 + bytes
+      this.#feed(Lab2.settings([5, this.#frame]))
+    } else if (which % 8 === 0 && all.length > 0) {
+      this.#last = Math.min(this.#last, all[which % all.length]!.id)
+      for (const one of all) if (one.id > this.#last) [one.local, one.peer] = ["ended", "ended"]
+      this.#feed(Lab2.goAway(this.#last, 0))
+    }
+  }
+
+  /** What the peer does on a stream, as far as it may. */
+  #peer(one: Shared, what: What, which: number, bytes: number): void {
+    const { bodied, id, peer } = one
+    // What was reset is spoken of no more.
+    if (one.over === "cancelled" || one.over === "Failed") return
+    const last = which % 3 === 0 ? endStream : 0
+    if (what === "inform") {
+      if (peer === "head") this.#feed(Lab2.response(id, 103))
+    } else if (what === "answer") {
+      if (peer !== "head") return
+      const status = [200, 204, 304, 404, 407][which % 5]!
+      one.peer = last > 0 ? "ended" : "body"
+      one.tunnel &&= status < 300
+      one.bodied = one.tunnel || (status !== 204 && status !== 304 && one.kind !== "head")
+      this.#feed(Lab2.response(id, status, [], last))
+    } else if (what === "data") {
+      const padding = which % 5
+      const size = bodied ? Math.min(bytes, 16_000) : 0
+      const all = size + (padding > 0 ? padding + 1 : 0)
+      if (peer !== "body" || all > one.in || all > this.#in) return
+      one.in -= all
+      this.#in -= all
+      if (last > 0) one.peer = "ended"
+      const payload = new Uint8Array(all)
+      payload[0] = padding
+      this.#feed(frame(Type.data, last | (padding > 0 ? padded : 0), id, payload))
+    } else if (what === "trailers") {
+      if (peer !== "body" || one.tunnel) return
+      one.peer = "ended"
+      this.#feed(frame(Type.headers, endHeaders | endStream, id, Lab2.block(["x", "y"])))
+    } else if (what === "reset") {
+      if (peer === "ended" && one.local === "ended") return
+      ;[one.local, one.peer] = ["ended", "ended"]
+      this.#feed(Lab2.reset(id, [0, 2, 7, 8][which % 4]!))
+    } else if (one.local === "open") {
+      one.out += bytes + 1
+      this.#feed(Lab2.windowUpdate(id, bytes + 1))
+    }
+  }
+
+  /** In two pieces, so that frames are cut. */
+  #feed(bytes: Uint8Array): void {
+    const at = bytes.length % 11
+    for (const piece of [bytes.subarray(0, at), bytes.subarray(at)]) this.#hear(this.#connection.receive(piece))
+  }
+
+  #hear(events: ReadonlyArray<Event>): void {
+    for (const event of events) {
+      if (event._tag === "Retired") must(event.error?._tag !== "ProtocolFault", "a fault was found in a sound peer")
+      if (event._tag === "Retired" || event._tag === "Pong") continue
+      const one = this.#all.get(event.exchange)
+      must(one !== undefined, `${event._tag} of nothing`)
+      this.#heard(one!, event)
+    }
+  }
+
+  #heard(one: Shared, event: Exclude<Event, { readonly _tag: "Retired" | "Pong" }>): void {
+    const what = `${event._tag} of ${one.id}`
+    must(one.over !== "cancelled", `${what} behind its cancellation`)
+    if (event._tag === "Writable") {
+      must(one.short && !one.sendEnded, `${what}, which does not wait`)
+      one.short = false
+    } else if (event._tag === "SendEnded") {
+      must(!one.sendEnded && this.#connection.isSendEnded(one.id), `${what}, which had ended, or has not`)
+      one.sendEnded = true
+      one.short = false
+    } else {
+      must(one.over === "", `${what} behind its end`)
+      if (event._tag === "Data") one.unread += event.bytes.length
+      if (event._tag === "End") one.over = "End"
+      if (event._tag === "Failed") {
+        must(event.error._tag !== "ProtocolFault", `a fault was found in a sound peer, at ${one.id}`)
+        ;[one.over, one.sendEnded, one.short] = ["Failed", true, false]
+      }
+    }
+  }
+
+  /** Takes what came out, frame by frame, against the windows and the states that the peer knows. */
+  #look(): void {
+    const bytes = Lab2.join(...this.#connection.takeOutput())
+    const view = new DataView(bytes.buffer)
+    for (let at = Lab.text(bytes.subarray(0, 3)) === "PRI" ? 24 : 0; at < bytes.length;) {
+      const length = view.getUint32(at) >>> 8
+      const [type, flags, id] = [bytes[at + 3]!, bytes[at + 4]!, view.getUint32(at + 5)]
+      must(length <= this.#frame, `a frame of ${length} bytes came out`)
+      if (id > 0) this.#came(this.#all.get(id), type, flags, length, view, at + 9)
+      else if (type === Type.windowUpdate) {
+        this.#in += view.getUint32(at + 9)
+        // What it begins with is the sum of two.
+        must(this.#in <= 2 * 100_000, "the connection's window was opened further than it is")
+      }
+      must(type !== Type.goAway, "a sound peer was sent away")
+      at += 9 + length
+    }
+  }
+
+  #came(one: Shared | undefined, type: number, flags: number, length: number, view: DataView, at: number): void {
+    must(one !== undefined, "a stream came out that was not begun")
+    const { id, local } = one!
+    if (type === Type.windowUpdate) {
+      one!.in += view.getUint32(at)
+      must(one!.in <= first, `the window of ${id} was opened further than it is`)
+      return
+    }
+    must(local === "open" || type === Type.reset, `type ${type} came out for ${id} behind its end`)
+    if (type === Type.data) {
+      one!.out -= length
+      this.#out -= length
+      must(length === 0 || (one!.out >= 0 && this.#out >= 0), `data of ${id} passed a window`)
+    }
+    if (type === Type.reset || (flags & endStream) !== 0) one!.local = "ended"
+  }
+}
