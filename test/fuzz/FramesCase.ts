@@ -137,10 +137,21 @@ const anyFrame = (chance: Chance, requests: number): Uint8Array => {
       return chance.pick([Lab2.ping, pong, Lab2.settingsAck, frame(Type.priority, 0, id, [0, 0, 0, 1, 2])])
     case 14:
       return frame(chance.whole(0, 17), chance.pick([0, 1, 4, 5, 8, 32, 255]), id, "p".repeat(chance.whole(0, 12)))
+    case 15:
+      return message(chance, id)
     default:
       return Lab2.windowUpdate(id, 100)
   }
 }
+
+/** A response from its first head to its trailers, which frames by chance seldom make. */
+const message = (chance: Chance, id: number): Uint8Array =>
+  Lab2.join(
+    ...Array.from({ length: chance.pick([0, 0, 1, 2]) }, () => Lab2.response(id, 103)),
+    Lab2.response(id, chance.pick([200, 200, 204]), chance.yes(0.5) ? [["content-length", "5"]] : []),
+    ...(chance.yes(0.8) ? [data(id, "hello")] : []),
+    heads(chance, id, chance.yes(0.7) ? endStream : 0, []),
+  )
 
 /** A header block, whole or in parts, with fields of every form. */
 const heads = (
@@ -155,14 +166,15 @@ const heads = (
     const name = chance.pick(["x", "content-length", "content-length", ...others])
     const value = name === "content-length"
       ? chance.pick(["0", "5", "5", "05"])
-      : chance.pick(["", "v", "a\nb", "w".repeat(200)])
+      : chance.pick(["", "v", " v", "a\nb", "w".repeat(200)])
     const literal = block([name, value])
     // Kept in the table, an entry of the table or of none, a text by Huffman's code, or one that may be none.
-    const form = chance.whole(0, 4)
+    const form = chance.whole(0, 5)
     if (form === 0) bytes.push(0x40, ...literal.slice(1))
     else if (form === 1) bytes.push(chance.pick([0xbe, 0xbf, 0xc0, 0x88, 0x80, 0xff]))
     else if (form === 2) bytes.push(0x40, 0x82, 0xf3, 0xeb, 0x82, 0xf3, 0xeb)
     else if (form === 3) bytes.push(0x0f, 0x00, ...code(chance))
+    else if (form === 4 && chance.yes(0.1)) bytes.push(0x7f, ...chance.pick(integers))
     else bytes.push(...literal)
   }
   if (chance.yes(0.7)) return frame(Type.headers, endHeaders | last, id, bytes)
@@ -172,6 +184,14 @@ const heads = (
     frame(Type.continuation, chance.yes(0.8) ? endHeaders : 0, id, bytes.slice(at)),
   )
 }
+
+/** Indices of entries that there cannot be, to the largest that is read and beyond it; and one that is cut. */
+const integers: ReadonlyArray<ReadonlyArray<number>> = [
+  [0xff, 0xff, 0xff, 0x7f],
+  [0x80, 0x80, 0x80, 0x80, 0],
+  [0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 1],
+  [0xff],
+]
 
 /** An entry of 34 bytes, which the table is to keep. */
 const entry = [0x40, 1, 0x78, 1, 0x76]

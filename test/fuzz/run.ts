@@ -5,6 +5,8 @@
  * - `--seed N`: another row of inputs; 1 if left out
  * - `--replay CASE`: one input, as a find is printed
  *
+ * It prints what it reached, with counts: the rules that were broken and in which part, what was told, and what was refused.
+ *
  * Status 0: every law held; 1: one was broken, or an execution did not end within ten seconds; 2: an argument is wrong.
  */
 import process from "node:process"
@@ -62,6 +64,7 @@ worker.once("message", (verdict: Verdict) => {
   clearInterval(watch)
   const [executions = 0, bytes = 0] = progress
   console.log(`fuzz: seed ${seed}, ${executions} executions, ${bytes} bytes in ${seconds} s at most`)
+  for (const line of verdict.reached) console.log(`fuzz: reached ${line}`)
   if (verdict.law !== undefined) found(verdict.law, verdict.case ?? "")
   stop(0, "fuzz: every law held")
 })
