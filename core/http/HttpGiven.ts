@@ -66,17 +66,16 @@ const readLength = (upload: object): number | undefined => {
 }
 
 // An array may have properties of its own by these names, and a subclass its own; those of the class itself tell the truth.
-const ofBytes = (name: string | symbol): (this: unknown) => unknown =>
-  Object.getOwnPropertyDescriptor(Object.getPrototypeOf(Uint8Array.prototype), name)!.get!
-const kindOf = ofBytes(Symbol.toStringTag)
-const bufferOf = ofBytes("buffer") as () => ArrayBuffer
-const offsetOf = ofBytes("byteOffset") as () => number
-const lengthOf = ofBytes("length") as () => number
+const { buffer, byteOffset, length: count, [Symbol.toStringTag]: kind } = Object.getOwnPropertyDescriptors(
+  Object.getPrototypeOf(Uint8Array.prototype) as Uint8Array,
+)
 
 /** The same bytes as an array of their own, whatever has been made of the one that was given; undefined where it is none. */
 export const readBytes = (given: unknown): Uint8Array | undefined => {
-  if (kindOf.call(given) !== "Uint8Array") return undefined
-  const length = lengthOf.call(given)
+  if (kind.get!.call(given) !== "Uint8Array") return undefined
+  const length = count.get!.call(given)
   // Of what was transferred no array can be made.
-  return length === 0 ? new Uint8Array(0) : new Uint8Array(bufferOf.call(given), offsetOf.call(given), length)
+  return length === 0
+    ? new Uint8Array(0)
+    : new Uint8Array(buffer.get!.call(given) as ArrayBuffer, byteOffset.get!.call(given), length)
 }
