@@ -56,9 +56,9 @@ const exactly = (name: string): Goal => ({
   says: "exactly 74",
 })
 
-const http1 = { group: "H", subject: "holdfast http1" } as const
+const http1 = { group: "H", subject: Holdfast.http1 } as const
 const longer = ["10", "100", "1,000", "10,000", "100,000"].map((n) => `codec alone, ${n} to a connection`)
-const http2 = { group: "H", subject: "holdfast http2" } as const
+const http2 = { group: "H", subject: Holdfast.http2 } as const
 const wider = ["10", "100", "1,000"].map((n) => `codec alone, ${n} streams at a time over one`)
 
 export const goals: ReadonlyArray<Goal> = [
@@ -159,6 +159,8 @@ export const goals: ReadonlyArray<Goal> = [
   )),
   bytes("I", 4_000)("gzip over the same parts of Effect"),
   bytes("I", 18_000, Holdfast.all)("gzip over the same parts of Effect"),
+  bytes("I", 6_000, Holdfast.http1Codec)("gzip over the same parts of Effect"),
+  bytes("I", 14_000, Holdfast.http2)("gzip over the same parts of Effect"),
   ratio("I", 1.1)("import, over the same parts of Effect"),
   ratio("I", 1.1, Holdfast.all)("import, over the same parts of Effect"),
 ]

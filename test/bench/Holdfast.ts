@@ -7,6 +7,9 @@ import type { OpenEffect } from "./Peers.ts"
 export const name = "holdfast Admission"
 export const gate = "holdfast ProviderGate"
 export const explorer = "holdfast Explorer"
+export const http1 = "holdfast http1"
+export const http1Codec = "holdfast http1, reader and writer"
+export const http2 = "holdfast http2"
 export const all = "holdfast, all but HTTP"
 
 const most = 1_048_576

@@ -1,6 +1,12 @@
 /**
  * What the codec adds to a bundle: minified and gzipped, without `effect`, which its user has. The codec is what reads and
- * writes bytes; the entry point adds the connection's certificates and the options.
+ * writes bytes; the entry point adds the connection's certificates and the options. `npm run bench -- --group I` prints the
+ * same beside Effect's own parts.
+ *
+ * Why the whole entry point of HTTP/1.1 is more than 6 kB: its reader and writer are 5.5, the connection around them is 1.3,
+ * and limits, their check at the door and the port 0.6. In all of it the texts of rules and refusals are 1.2, and the errors
+ * that every noun of holdfast shares 0.5. Checking a text once instead of as it is written would save 60 bytes, and cost a
+ * tenth of the time.
  */
 import { assert, it } from "vitest"
 import { build } from "vite"
@@ -39,13 +45,13 @@ const from = (...names: ReadonlyArray<string>): string =>
   names.map((name) => `export * from ${JSON.stringify(`${root}core/http/${name}.ts`)}\n`).join("")
 
 it(
-  "reader and writer of HTTP/1.1 are at most 6 kB, and 7.2 kB with all that the entry point has",
+  "reader and writer of HTTP/1.1 are at most 6 kB, and 7.5 kB with all that the entry point has",
   { timeout: 60_000 },
   async () => {
     const codec = await gzipped(`${from("Http1Request", "Http1Response")}export * from "effect/Result"\n`)
     const entry = await gzipped(from("Http1"))
     assert.isAtMost(codec, 6_000)
-    assert.isAtMost(entry, 7_200)
+    assert.isAtMost(entry, 7_500)
     // Both are there: what is empty would be small, too.
     assert.isAbove(codec, 4_000)
     assert.isAbove(entry, codec)

@@ -74,6 +74,14 @@ const ours: Readonly<Record<string, string>> = {
   [Holdfast.all]: barrel.filter((line) => !line.includes(`${core}/http/`)).join("\n"),
 }
 
+/** The codecs, each as its entry point has it, and of HTTP/1.1 what reads and writes bytes alone. */
+const codecs: Readonly<Record<string, string>> = {
+  [Holdfast.http1]: `import * as Http1 from "${core}/http/Http1.ts"\nconsole.log(Http1)`,
+  [Holdfast.http1Codec]: `import * as Request from "${core}/http/Http1Request.ts"\n` +
+    `import * as Response from "${core}/http/Http1Response.ts"\nconsole.log(Request, Response)`,
+  [Holdfast.http2]: `import * as Http2 from "${core}/http/Http2.ts"\nconsole.log(Http2)`,
+}
+
 const gzip = (code: string): number => gzipSync(code, { level: 9 }).length
 
 const bundle = async (code: string, options: object = {}): Promise<string> => {
@@ -116,7 +124,7 @@ const sizes = async (emit: Emit): Promise<void> => {
   for (const [name, code] of Object.entries({ ...ours, ...peers })) {
     row(name, "gzip over Effect alone", await minified(effect + code) - alone)
   }
-  for (const [name, code] of Object.entries(ours)) {
+  for (const [name, code] of Object.entries({ ...ours, ...codecs })) {
     row(
       name,
       "gzip over the same parts of Effect",
