@@ -102,8 +102,8 @@ export interface SendEnded {
 }
 
 /**
- * The peer's window is open again for an upload of which less was taken than was given. Its share of the connection's window
- * is kept for it until it goes on, ends or is cancelled.
+ * The peer's window is open again for an upload of which less was taken than was given. As much of the connection's window
+ * as it was short of, if there is as much, is kept for it until it goes on, ends or is cancelled.
  */
 export interface Writable {
   readonly _tag: "Writable"

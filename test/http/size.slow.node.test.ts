@@ -4,7 +4,7 @@
  * same beside Effect's own parts.
  *
  * Why the whole entry point of HTTP/1.1 is more than 6 kB: its reader and writer are 5.5, the connection around them is 1.3,
- * and limits, their check at the door and the port 0.6. In all of it the texts of rules and refusals are 1.2, and the errors
+ * and limits, their check at the door and the port 0.6. In all of it the texts of rules and refusals are 1.1, and the errors
  * that every noun of holdfast shares 0.5. Checking a text once instead of as it is written would save 60 bytes, and cost a
  * tenth of the time.
  */
