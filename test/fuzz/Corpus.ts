@@ -58,6 +58,7 @@ export const responses: ReadonlyArray<string> = [
   message("200 OK", Array.from({ length: 6 }, (_, i) => `X-${i}: ${"v".repeat(i * 9)}`), "x"),
   "HTTP/1.0 200 OK\r\nContent-Length: 2\r\nConnection: keep-alive\r\n\r\nok",
   "HTTP/1.0 200 OK\r\n\r\nold",
+  `HTTP/1.0 200 OK\r\n${chunked}\r\n\r\n0\r\n\r\n`,
 ]
 
 /** Pieces that are put in, byte by byte or whole. */

@@ -55,7 +55,7 @@ for (
   ] as const
 ) {
   it(`every law of the codec of ${protocol} holds over ${executions} executions, and they break every rule`, {
-    timeout: 120_000,
+    timeout: 300_000,
   }, () => {
     const coverage = new Coverage.Coverage()
     const found = find(Laws.engines(coverage.watch), protocol, 20_261_129, executions)
