@@ -27,6 +27,14 @@ class Hand extends Kernel.Thread {
   job: Running | undefined = undefined
   /** The number of its last order, from 1; the flag is 0 until the first of them is cancelled. */
   order = 0
+  /** Whether it was told to keep the process alive. */
+  isHeld = false
+
+  hold(held: boolean): void {
+    if (held === this.isHeld) return
+    this.isHeld = held
+    this.thread!.hold(held)
+  }
 }
 
 /** One call, over nothing until it has a place, and over a job once that has begun. */
@@ -126,7 +134,7 @@ export class Crew {
   #order(running: Running, hand: Hand): Fault.JobError | undefined {
     const { input, module, name, transfer } = running.job
     // Held before it is sent, for the answer may be all that the process waits for.
-    hand.thread!.hold(true)
+    hand.hold(true)
     hand.order = hand.order === 0x7fffffff ? 1 : hand.order + 1
     if (running.state === "cancelled") Atomics.store(hand.flag, 0, hand.order)
     running.hand = hand
@@ -135,6 +143,7 @@ export class Crew {
     if (error === undefined) return undefined
     running.hand = undefined
     this.#free(hand)
+    this.#spare(hand)
     return error
   }
 
@@ -171,7 +180,7 @@ export class Crew {
     running.state = joins ? "terminated" : "abandoned"
     hand.thread!.terminate()
     if (joins) return true
-    hand.thread!.hold(false)
+    hand.hold(false)
     this.totals.lost++
     this.#tell(running, Exit.fail(new Fault.JobAbandoned({ job: running.job.name })))
     if (this.workers.isSpent) this.#spent()
@@ -241,6 +250,7 @@ export class Crew {
     if (running === undefined || answer.number !== hand.order || hand.state !== Kernel.Busy) return
     this.#free(hand)
     this.#end(running, exitOf(running.job, answer))
+    this.#spare(hand)
   }
 
   #gone(hand: Hand, { code, error, last, unheard = false }: Ended): void {
@@ -262,12 +272,16 @@ export class Crew {
     this.#look()
   }
 
-  /** Its thread is idle again: it may leave, and keeps the process alive no more. */
+  /** Its thread is idle again, and may leave. */
   #free(hand: Hand): void {
     hand.job = undefined
     this.workers.step(hand, Kernel.Answer)
-    if (this.#closedNanos === undefined) hand.thread!.hold(false)
-    else this.#dismiss(hand)
+    if (this.#closedNanos !== undefined) this.#dismiss(hand)
+  }
+
+  /** One that is idle keeps the process alive no more. Asked last, for mostly it has its next job by then. */
+  #spare(hand: Hand): void {
+    if (hand.state === Kernel.Idle) hand.hold(false)
   }
 
   #dismiss(hand: Hand): void {
@@ -279,7 +293,7 @@ export class Crew {
 
   /** A thread that leaves keeps the process alive for as long as somebody waits for that, and no longer: it may hang. */
   #holdLeaving(): void {
-    for (const { thread } of this.#leaving) thread!.hold(this.#watchers.size > 0)
+    for (const hand of this.#leaving) hand.hold(this.#watchers.size > 0)
   }
 
   /** The place goes to whoever is next, then the charge goes back, and only then is anybody told. */

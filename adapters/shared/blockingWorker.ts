@@ -8,12 +8,13 @@
 import process from "node:process"
 import { type MessagePort, workerData } from "node:worker_threads"
 import type { JobContext, Task } from "../../core/Job.ts"
+import type { Answer } from "../../core/WorkerThreads.ts"
 import { errorOf } from "./JobErrors.ts"
-import { leave, type Sent, type Told } from "./JobWire.ts"
+import { Full, kinds, Leave, type Named, Word } from "./JobWire.ts"
 
-const { flag, heard, port } = workerData as {
+const { flag, port, words } = workerData as {
   readonly flag: Int32Array
-  readonly heard: Int32Array
+  readonly words: Int32Array
   readonly port: MessagePort
 }
 // A job may read `workerData` and post on `parentPort` as it likes: its answers are told on a port that it does not see.
@@ -23,11 +24,14 @@ const exit = process.exit.bind(process)
 /** The tasks that this thread was told to keep, by number: their names, and their functions once they were found. */
 const tasks: Array<{ readonly module: string; readonly name: string; made: Task | undefined }> = []
 
-const tell = (told: Told, parts: ReadonlyArray<object>): void =>
-  port.postMessage(told, parts as ReadonlyArray<ArrayBuffer>)
-type Fault = Exclude<Told, readonly [number, unknown]>
-const fault = (number: number, kind: Fault["kind"], thrown: unknown): void =>
-  tell({ number, kind, error: errorOf(thrown) }, none)
+const tell = (number: number, kind: Answer["kind"], told: unknown, parts: ReadonlyArray<object>): void => {
+  Atomics.store(words, Word.kind, kinds.indexOf(kind))
+  Atomics.store(words, Word.answered, number)
+  if (parts.length === 0) port.postMessage(told)
+  else port.postMessage(told, parts as ReadonlyArray<ArrayBuffer>)
+}
+const fault = (number: number, kind: Exclude<Answer["kind"], "value">, thrown: unknown): void =>
+  tell(number, kind, errorOf(thrown), none)
 const none: ReadonlyArray<object> = []
 
 class Context implements JobContext {
@@ -69,7 +73,7 @@ const found = async (number: number, module: string, name: string): Promise<Task
 
 const answer = (number: number, value: unknown, { parts }: Context): void => {
   try {
-    tell([number, value], parts)
+    tell(number, "value", value, parts)
   } catch (thrown) {
     fault(number, "result", thrown)
   }
@@ -100,17 +104,22 @@ const perform = async (number: number, task: number, input: unknown, module: str
   if (made !== undefined) call(number, made, input)
 }
 
-port.on("message", (sent: Sent | typeof leave) => {
-  if (sent === leave) return exit(0)
-  const [number, task, input, module, name] = sent
-  Atomics.store(heard, 0, number)
-  if (module !== undefined && name !== undefined) return void perform(number, task, input, module, name)
-  const known = tasks[task]!
-  if (known.made === undefined) void perform(number, task, input, known.module, known.name)
-  else call(number, known.made, input)
+port.on("message", (sent: unknown) => {
+  const kind = Atomics.load(words, Word.sent)
+  if (kind === Leave) return exit(0)
+  const number = Atomics.load(words, Word.order)
+  const task = Atomics.load(words, Word.task)
+  Atomics.store(words, Word.heard, number)
+  if (kind === Full) {
+    const [input, module, name] = sent as Named
+    return void perform(number, task, input, module, name)
+  }
+  const { made, module, name } = tasks[task]!
+  if (made === undefined) void perform(number, task, sent, module, name)
+  else call(number, made, sent)
 })
 // What was sent and cannot be read here belongs to the order that is due. A port may hear nothing more after that.
 port.on("messageerror", (thrown) => {
-  fault(0, "input", thrown)
+  fault(Atomics.load(words, Word.order), "input", thrown)
   exit(0)
 })

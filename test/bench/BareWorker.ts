@@ -11,5 +11,8 @@ export const same = (
 }
 
 if (workerData === "bare") {
-  parentPort!.on("message", (input) => parentPort!.postMessage(input, input instanceof ArrayBuffer ? [input] : []))
+  parentPort!.on("message", (input) => {
+    if (input instanceof ArrayBuffer) parentPort!.postMessage(input, [input])
+    else parentPort!.postMessage(input)
+  })
 }
