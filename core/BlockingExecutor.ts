@@ -9,7 +9,6 @@
  * tells it by a flag that nobody wants it, and ends when it has ended; `start` lets it go on, and anybody may `join` it.
  */
 import * as Context from "effect/Context"
-import * as Deferred from "effect/Deferred"
 import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
@@ -229,7 +228,7 @@ class Executor {
       capacity,
       threads,
       fiber,
-      leave: ({ visit }) => this.#line.leave(visit),
+      leave: (running) => this.#line.leave(running),
       // With every thread lost for good nobody who waits will ever be served.
       spent: () => void Effect.runForkWith(fiber.context)(this.#refuse),
     })
@@ -240,36 +239,37 @@ class Executor {
     return checked instanceof InvalidRequest ? checked : new Running(checked)
   }
 
-  /** Acquires the charge, waits for a place, begins the job, and goes on. The call's own handler stands over all of it. */
-  enter<A, E>(running: Running, then: Effect.Effect<A, E>): Effect.Effect<A, E | JobFault | ExecutorRefused> {
-    const begun = Effect.suspend((): Effect.Effect<A, E | JobFault | ExecutorRefused> => {
-      const refused = this.#begin(running)
-      return refused === undefined ? then : Effect.fail(refused)
-    })
+  /** Acquires the charge, waits for a place, and goes on there. The call's own handler stands over all of it. */
+  enter<A, E>(running: Running, then: Effect.Effect<A, E>): Effect.Effect<A, E | ExecutorRefused> {
     // A cost of one always fits, the key is in order, and nothing is estimated.
-    const entered = Effect.withFiber((fiber) => this.#line.take(running.visit, ask, fiber, begun)) as typeof begun
+    const entered = Effect.withFiber((fiber) => this.#line.take(running, ask, fiber, then)) as Effect.Effect<
+      A,
+      E | ExecutorRefused
+    >
     const { charges, job } = running
     if (charges === undefined) return entered
     return Effect.andThen(Scope.provide(job.charge!, charges) as Effect.Effect<unknown>, entered)
   }
 
-  #begin(running: Running): JobFault | Closed | undefined {
+  /** Begins a job that has its place; or says why it has not begun. */
+  begin(running: Running): JobFault | Closed | undefined {
     const since = this.crew.closedNanos
     if (since === undefined) return this.crew.begin(running)
     return new Closed({ state: "closed", since: Deadline.nanos(this.crew.now - since) })
   }
 
   /** The caller is through and no job has begun: its place goes back, and then what it was charged. */
-  withdraw({ charges, visit }: Running, exit: Exit.Exit<unknown, unknown>): Effect.Effect<void> | undefined {
-    this.#line.leave(visit)
+  withdraw(running: Running, exit: Exit.Exit<unknown, unknown>): Effect.Effect<void> | undefined {
+    const { charges } = running
+    this.#line.leave(running)
     return charges === undefined ? undefined : closeScope(charges, exit)
   }
 
   /** The caller is through and its job runs: it is told so, and joined. */
   join(running: Running): Effect.Effect<void> | undefined {
-    if (Deferred.isDoneUnsafe(running.done)) return undefined
+    if (running.exit !== undefined) return undefined
     this.crew.cancel(running)
-    return Effect.asVoid(Effect.exit(Deferred.await(running.done)))
+    return Effect.asVoid(Effect.exit(running.join))
   }
 
   snapshot(): ExecutorSnapshot {
@@ -335,7 +335,7 @@ const service = (executor: Executor): BlockingExecutor => ({
       found(executor, number),
       (running) =>
         executor.crew.terminate(running)
-          ? Effect.as(Effect.exit(Deferred.await(running.done)), "ended" as const)
+          ? Effect.as(Effect.exit(running.join), "ended" as const)
           : Effect.succeed("abandoned" as const),
     ),
   drain: (deadline) => executor.drain(deadline),
@@ -348,8 +348,13 @@ const run = (executor: Executor, job: Job.Job<unknown, unknown, unknown>): Effec
   Effect.suspend((): Effect.Effect<unknown, Faults> => {
     const running = executor.called(job)
     if (running instanceof InvalidRequest) return Effect.fail(running)
+    const joined = Effect.callback<unknown, Faults>((resume) => {
+      running.caller = resume
+      const refused = executor.begin(running)
+      if (refused !== undefined) resume(Effect.fail(refused))
+    })
     return Effect.onExitPrimitive(
-      executor.enter(running, Deferred.await(running.done)),
+      executor.enter(running, joined),
       (exit) => running.hasBegun ? executor.join(running) : executor.withdraw(running, exit),
     )
   })
@@ -358,11 +363,12 @@ const start = (executor: Executor, job: Job.Job<unknown, unknown, unknown>): Eff
   Effect.suspend((): Effect.Effect<Started<unknown>, Faults> => {
     const running = executor.called(job)
     if (running instanceof InvalidRequest) return Effect.fail(running)
-    const started = Effect.sync((): Started<unknown> => ({
-      number: running.number,
-      join: Deferred.await(running.done),
-      cancel: Effect.sync(() => executor.crew.cancel(running)),
-    }))
+    const started = Effect.suspend((): Effect.Effect<Started<unknown>, Faults> => {
+      const refused = executor.begin(running)
+      if (refused !== undefined) return Effect.fail(refused)
+      const { join, number } = running
+      return Effect.succeed({ number, join, cancel: Effect.sync(() => executor.crew.cancel(running)) })
+    })
     return Effect.onExitPrimitive(executor.enter(running, started), (exit) => {
       if (!running.hasBegun) return executor.withdraw(running, exit)
       // Interrupted in the step in which it began: nobody will ever have a hold of it.

@@ -6,7 +6,6 @@
  */
 import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
-import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import type * as Fiber from "effect/Fiber"
@@ -37,14 +36,21 @@ class Hand extends Kernel.Thread {
   }
 }
 
-/** One call, over nothing until it has a place, and over a job once that has begun. */
-export class Running {
+type JobExit = Exit.Exit<unknown, Fault.JobFault>
+type Waiter = (exit: JobExit) => void
+
+/** One call, over nothing until it has a place, and over a job once that has begun. It is its own place in the line. */
+export class Running implements Visit {
   readonly job: Checked
-  /** Its place in the line. */
-  readonly visit: Visit = { ask: undefined }
+  ask: Visit["ask"] = undefined
   /** Holds what it is charged; undefined where that is nothing. */
   readonly charges: Scope.Closeable | undefined
-  readonly done: Deferred.Deferred<unknown, Fault.JobFault> = Deferred.makeUnsafe()
+  /** What the job came to, once its charge is back. */
+  exit: JobExit | undefined = undefined
+  /** Who called it and waits. */
+  caller: Waiter | undefined = undefined
+  /** Who else waits. */
+  #joiners: Set<Waiter> | undefined = undefined
   /** From 1; 0 until it has begun. */
   number = 0
   sinceNanos = 0
@@ -59,6 +65,24 @@ export class Running {
 
   get hasBegun(): boolean {
     return this.number > 0
+  }
+
+  /** Waits until it is over, whoever asks and however often. */
+  get join(): Effect.Effect<unknown, Fault.JobFault> {
+    return Effect.callback((resume) => {
+      if (this.exit !== undefined) return resume(this.exit)
+      const joiners = this.#joiners ??= new Set()
+      joiners.add(resume)
+      return Effect.sync(() => void joiners.delete(resume))
+    })
+  }
+
+  /** It is over: goes on with each who waits for that. What they do then must not keep the others from it. */
+  tell(exit: JobExit, context: Context.Context<never>): void {
+    this.exit = exit
+    if (this.caller !== undefined) shielded(context, () => this.caller!(exit))
+    if (this.#joiners === undefined) return
+    for (const joiner of this.#joiners) shielded(context, () => joiner(exit))
   }
 }
 
@@ -182,7 +206,7 @@ export class Crew {
     if (joins) return true
     hand.hold(false)
     this.totals.lost++
-    this.#tell(running, Exit.fail(new Fault.JobAbandoned({ job: running.job.name })))
+    running.tell(Exit.fail(new Fault.JobAbandoned({ job: running.job.name })), this.#context)
     if (this.workers.isSpent) this.#spent()
     this.#look()
     return false
@@ -297,7 +321,7 @@ export class Crew {
   }
 
   /** The place goes to whoever is next, then the charge goes back, and only then is anybody told. */
-  #end(running: Running, exit: Exit.Exit<unknown, Fault.JobFault>): void {
+  #end(running: Running, exit: JobExit): void {
     const { charges } = running
     running.hand = undefined
     running.state = "ended"
@@ -312,17 +336,14 @@ export class Crew {
     Effect.runForkWith(this.#context)(Effect.uninterruptible(closed))
   }
 
-  #over(running: Running, exit: Exit.Exit<unknown, Fault.JobFault>): void {
+  #over(running: Running, exit: JobExit): void {
     this.#running.delete(running.number)
-    this.#tell(running, exit)
+    running.tell(exit, this.#context)
     this.#look()
   }
 
-  #tell(running: Running, exit: Exit.Exit<unknown, Fault.JobFault>): void {
-    shielded(this.#context, () => Deferred.doneUnsafe(running.done, exit))
-  }
-
   #look(): void {
+    if (this.#watchers.size === 0) return
     for (const look of this.#watchers) shielded(this.#context, look)
   }
 }
@@ -334,7 +355,7 @@ export const closeScope = (scope: Scope.Closeable, exit: Exit.Exit<unknown, unkn
     (cause) => Effect.logError("the charge of a job was not given back", cause),
   )
 
-const exitOf = ({ module, name: job }: Checked, answer: Answer): Exit.Exit<unknown, Fault.JobFault> => {
+const exitOf = ({ module, name: job }: Checked, answer: Answer): JobExit => {
   switch (answer.kind) {
     case "value":
       return Exit.succeed(answer.value)
