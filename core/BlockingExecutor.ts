@@ -128,9 +128,10 @@ export interface BlockingExecutor {
   readonly terminate: (number: number) => Effect.Effect<"ended" | "abandoned", NoSuchJob>
   /**
    * Lets no job begin any more, refuses those that wait, and joins those that run and the threads, until `deadline` at
-   * most; then says what is left. It stops no job: `cancel` and `terminate` do. May be called again.
+   * most; then says what is left. It stops no job: `cancel` and `terminate` do. May be called again. What is no deadline is
+   * `InvalidRequest`, and nothing is drained.
    */
-  readonly drain: (deadline: Deadline.Deadline) => Effect.Effect<ExecutorDrained>
+  readonly drain: (deadline: Deadline.Deadline) => Effect.Effect<ExecutorDrained, InvalidRequest>
 }
 
 export const BlockingExecutor: Context.Service<BlockingExecutor, BlockingExecutor> = Context.Service(
@@ -338,7 +339,11 @@ const service = (executor: Executor): BlockingExecutor => ({
           ? Effect.as(Effect.exit(running.join), "ended" as const)
           : Effect.succeed("abandoned" as const),
     ),
-  drain: (deadline) => executor.drain(deadline),
+  drain: (deadline) =>
+    Effect.suspend((): Effect.Effect<ExecutorDrained, InvalidRequest> => {
+      const wrong = Limit.deadline(deadline)
+      return wrong === undefined ? executor.drain(deadline) : Effect.fail(wrong)
+    }),
 })
 
 type Faults = JobFault | ExecutorRefused | InvalidRequest

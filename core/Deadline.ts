@@ -10,7 +10,7 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import { InvalidRequest, Refusal } from "./Refusal.ts"
 
-/** `atNanos` is on `clock`'s monotonic scale; `Infinity` never comes. */
+/** `atNanos` is on `clock`'s monotonic scale; `Infinity` never comes, and NaN has come. */
 export interface Deadline {
   readonly atNanos: number
   readonly clock: Clock.Clock
@@ -90,20 +90,23 @@ export const narrow = (self: Deadline | undefined, that: Deadline | undefined): 
   if (that === undefined) return self
   // Between two readings time passes, so those of one clock are compared as they are.
   const isEarlier = self.clock === that.clock
-    ? that.atNanos < self.atNanos
+    ? instant(that) < instant(self)
     : remainingNanos(that) < remainingNanos(self)
   return isEarlier ? that : self
 }
 
 /** Nanoseconds left; zero or less once it has come. */
-export const remainingNanos = (self: Deadline): number => self.atNanos - nowNanos(self.clock)
+export const remainingNanos = (self: Deadline): number => instant(self) - nowNanos(self.clock)
+
+/** Where somebody has reckoned a deadline and it came to NaN, whoever waits must not wait for ever. */
+const instant = ({ atNanos }: Deadline): number => Number.isNaN(atNanos) ? -Infinity : atNanos
 
 /**
  * The same instant on another clock's scale: what is left on the deadline's own clock, from `now` on that one. Where `now`
  * was read before, what passed since makes the instant earlier, never later.
  */
 export const onClock = (self: Deadline, clock: Clock.Clock, now: number = nowNanos(clock)): number =>
-  self.clock === clock ? self.atNanos : now + remainingNanos(self)
+  self.clock === clock ? instant(self) : now + remainingNanos(self)
 
 /**
  * Runs `effect` with its fiber's deadline narrowed to `deadline`: an earlier one that it already carries stays.
@@ -145,8 +148,22 @@ export const enforce = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<
     const exceeded = Effect.suspend(() =>
       Effect.fail(new DeadlineExceeded({ elapsed: nanos(nowNanos(deadline.clock) - started) }))
     )
-    const left = deadline.atNanos - started
-    return left <= 0 ? exceeded : Effect.timeoutOrElse(effect, { duration: nanos(left), orElse: () => exceeded })
+    if (!(instant(deadline) > started)) return exceeded
+    const clock = fiber.getRef(Clock.Clock)
+    const done = Effect.map(effect, (value) => ({ value }))
+    const come = Effect.as(until(clock, onClock(deadline, clock)), undefined)
+    return Effect.flatMap(
+      Effect.raceFirst(done, come),
+      (first) => first === undefined ? exceeded : Effect.succeed(first.value),
+    )
+  })
+
+/** Sleeps until an instant of this clock. Runtimes wake early, by up to two milliseconds: so it is compared again. */
+const until = (clock: Clock.Clock, atNanos: number): Effect.Effect<void> =>
+  Effect.suspend(() => {
+    const leftMillis = Math.ceil((atNanos - nowNanos(clock)) / 1e6)
+    if (leftMillis <= 0) return Effect.void
+    return Effect.andThen(clock.sleep(Duration.millis(leftMillis)), until(clock, atNanos))
   })
 
 /** A Duration of so many nanoseconds; zero for a negative count, infinite for an infinite one. */

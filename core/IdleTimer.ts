@@ -7,6 +7,8 @@
 import * as Context from "effect/Context"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
+import { millisOf } from "./Deadline.ts"
+import { InvalidRequest } from "./Refusal.ts"
 
 /** What a platform supplies, monotonic, in milliseconds. */
 export interface TimerDriver {
@@ -16,8 +18,11 @@ export interface TimerDriver {
 }
 
 export interface IdleTimer {
-  /** Waits for so long; a duration that is infinite never ends. */
-  readonly sleep: (duration: Duration.Input) => Effect.Effect<void>
+  /**
+   * Waits for so long; a duration that is infinite never ends. One that is negative or no number is `InvalidRequest`: what is
+   * done again and again after a sleep would be done without one.
+   */
+  readonly sleep: (duration: Duration.Input) => Effect.Effect<void, InvalidRequest>
 }
 
 /**
@@ -27,8 +32,15 @@ export interface IdleTimer {
  * keeps a process alive.
  */
 export const IdleTimer: Context.Reference<IdleTimer> = Context.Reference<IdleTimer>("holdfast/IdleTimer", {
-  defaultValue: () => ({ sleep: Effect.sleep }),
+  defaultValue: () => ({ sleep: checked((millis) => Effect.sleep(Duration.millis(millis))) }),
 })
+
+const checked = (sleep: (millis: number) => Effect.Effect<void>): IdleTimer["sleep"] => (duration) =>
+  Effect.suspend((): Effect.Effect<void, InvalidRequest> => {
+    const millis = millisOf(duration)
+    if (millis >= 0) return sleep(millis)
+    return Effect.fail(new InvalidRequest({ field: "duration", rule: "a duration of zero or more", value: duration }))
+  })
 
 /** The longest wait of a timer; a longer one would end at once. */
 const maxMillis = 2_147_483_647
@@ -53,11 +65,7 @@ const maxMillis = 2_147_483_647
  * ```
  */
 export const make = (driver: TimerDriver): IdleTimer => ({
-  sleep: (duration) =>
-    Effect.suspend(() => {
-      const left = Duration.toMillis(Duration.fromInputUnsafe(duration))
-      return until(driver, driver.nowMillis() + left)
-    }),
+  sleep: checked((millis) => until(driver, driver.nowMillis() + millis)),
 })
 
 const until = (driver: TimerDriver, atMillis: number): Effect.Effect<void> =>

@@ -52,6 +52,16 @@ export const duration = (
   return Result.fail(new InvalidLimits({ system, limit, rule, value: shown }))
 }
 
+/** A deadline that somebody may have made by hand, or forgotten. */
+export const deadline = (value: unknown): InvalidRequest | undefined => {
+  const { atNanos, clock }: { readonly atNanos?: unknown; readonly clock?: unknown } = Object(value)
+  if (typeof atNanos === "number" && !Number.isNaN(atNanos) && typeof clock === "object" && clock !== null) {
+    return undefined
+  }
+  const shown = typeof atNanos === "number" ? atNanos : value
+  return new InvalidRequest({ field: "deadline", rule: "a Deadline, as Deadline.after makes it", value: shown })
+}
+
 /** One of a few words. */
 export const word = <const W extends string>(
   system: string,

@@ -43,7 +43,8 @@ export const listen: Effect.Effect<Effect.Effect<void>, never, Scope.Scope> = Ef
 })
 
 /**
- * Waits for the first signal, then drains by a deadline `within` from then, and answers what the drain did.
+ * Waits for the first signal, then drains by a deadline `within` from then, and answers what the drain did. A `within` that is
+ * no time is refused at once, and not only when the signal has come.
  *
  * ```ts
  * const report = yield* Signals.drain(admission.drain, "10 seconds")
@@ -53,6 +54,9 @@ export const drain = <A, E, R>(
   ofNoun: (deadline: Deadline.Deadline) => Effect.Effect<A, E, R>,
   within: Duration.Input,
 ): Effect.Effect<A, E | InvalidRequest, R> =>
-  Effect.scoped(
-    Effect.flatMap(listen, (signal) => Effect.andThen(signal, Effect.flatMap(Deadline.after(within), ofNoun))),
-  )
+  Effect.gen(function* () {
+    yield* Deadline.after(within)
+    const signal = yield* listen
+    yield* signal
+    return yield* ofNoun(yield* Deadline.after(within))
+  }).pipe(Effect.scoped)

@@ -36,6 +36,14 @@ describe("a signal", () => {
       assert.deepInclude(yield* Fiber.join(fiber), { clean: false, held: 1 })
     }))
 
+  it.effect("is not waited for where the time to drain is none", () =>
+    Effect.gen(function* () {
+      const before = listeners()
+      const drain = Signals.drain(() => Effect.die("it drained"), NaN)
+      assert.deepInclude(yield* Effect.flip(drain), { _tag: "InvalidRequest", field: "deadline" })
+      assert.strictEqual(listeners(), before)
+    }))
+
   it.effect("is listened for no longer by who was interrupted", () =>
     Effect.gen(function* () {
       const before = listeners()

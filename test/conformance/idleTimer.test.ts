@@ -4,7 +4,7 @@ import * as Effect from "effect/Effect"
 import { fileURLToPath } from "node:url"
 import { idleTimer } from "../../adapters/shared/IdleTimer.ts"
 import * as Ending from "../../adapters/shared/testing/Ending.ts"
-import { make } from "../../core/IdleTimer.ts"
+import { IdleTimer, make } from "../../core/IdleTimer.ts"
 import { conforms } from "./Conforms.ts"
 import { timerLaws } from "./TimerLaws.ts"
 
@@ -51,6 +51,19 @@ describe("an idle timer over a platform's", () => {
     ring(100)
     await slept
     assert.strictEqual(set.length, 2)
+  })
+
+  it("refuses what is no time to sleep, as the one does that no platform has given", async () => {
+    const { set, timer } = scripted()
+    const given = await Effect.runPromise(Effect.map(IdleTimer, (each) => each))
+    for (const each of [timer, given]) {
+      for (const duration of [NaN, -1, "soon", null, { seconds: NaN }]) {
+        const refused = await Effect.runPromise(Effect.flip(each.sleep(duration as number)))
+        assert.deepInclude(refused, { _tag: "InvalidRequest", field: "duration" })
+      }
+      await Effect.runPromise(each.sleep(0))
+    }
+    assert.deepStrictEqual(set, [])
   })
 
   it("waits long in steps that a timer can take, and takes its timer away when it is interrupted", async () => {

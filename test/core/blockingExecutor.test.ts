@@ -333,6 +333,36 @@ describe("a thread", () => {
       assert.strictEqual((yield* Books.settled(executor)).completed, 1)
     }))
 
+  it.effect("keeps the process alive until it is idle, and is told that once for jobs that follow each other", () =>
+    Effect.gen(function* () {
+      const { heard, holds, orders, threads } = byHand()
+      const executor = yield* BlockingExecutor.make({ threads: 1 }, threads)
+      const answer = (n: number) => heard[0]!.answered({ number: orders[n]!.number, kind: "value", value: n })
+      const fibers = yield* Effect.forEach([0, 1, 2], (n) => fork(executor.run(job("same", n))))
+      answer(0)
+      answer(1)
+      assert.deepStrictEqual(holds, [true])
+      answer(2)
+      assert.deepStrictEqual(holds, [true, false])
+      assert.deepStrictEqual(yield* Effect.forEach(fibers, Fiber.join), [0, 1, 2])
+    }))
+
+  it.effect("has each told who waits for its job, though one of them throws", () =>
+    Effect.gen(function* () {
+      const { executor, script } = yield* made()
+      script.plan("executor.job", Script.hold)
+      const { join } = yield* executor.start(job("same", 1))
+      const hostile = yield* fork(join)
+      hostile.addObserver(() => {
+        throw new Error("an observer")
+      })
+      const other = yield* fork(join)
+      yield* script.release("executor.job")
+      yield* settle
+      assert.strictEqual(yield* Fiber.join(other), 1)
+      assert.strictEqual((yield* Books.settled(executor)).completed, 1)
+    }))
+
   it.effect("that cannot be joined is abandoned: counted for ever, charged for ever, and told of", () =>
     Effect.gen(function* () {
       const { executor, script } = yield* made({ threads: 2 }, false)
@@ -392,6 +422,27 @@ describe("a drain", () => {
       const again = yield* executor.drain(deadline)
       assert.deepInclude(again, { clean: true, refused: 0 })
       yield* Books.settled(executor)
+    }))
+
+  it.effect("by what is no deadline is refused with it, and nothing is drained", () =>
+    Effect.gen(function* () {
+      const { executor } = yield* made()
+      const { clock } = yield* Deadline.after(0)
+      const wrong: ReadonlyArray<readonly [unknown, unknown]> = [
+        [undefined, undefined],
+        [null, null],
+        ["5 seconds", "5 seconds"],
+        [{ atNanos: NaN, clock }, NaN],
+        [{ atNanos: "1", clock }, "<object>"],
+        [{ atNanos: 1 }, 1],
+      ]
+      for (const [given, value] of wrong) {
+        const refused = yield* Effect.flip(executor.drain(given as Deadline.Deadline))
+        assert.deepInclude(refused, { _tag: "InvalidRequest", field: "deadline", value })
+      }
+      assert.strictEqual((yield* executor.snapshot).state, "open")
+      assert.strictEqual(yield* executor.run(job("same", 1)), 1)
+      assert.isTrue((yield* Effect.flatMap(Deadline.after("1 minute"), executor.drain)).clean)
     }))
 
   it.effect("ends at its deadline with what still runs; that goes on, and its thread ends after it", () =>

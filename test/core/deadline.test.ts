@@ -56,6 +56,28 @@ describe("narrow", () => {
   })
 })
 
+describe("a deadline that came to NaN", () => {
+  const clock = new HandClock()
+  const other = new HandClock()
+  const broken = { atNanos: NaN, clock }
+
+  it("has come: nothing is nearer, and nothing is left", () => {
+    for (const one of [at(clock, -1e9), at(clock, 1), at(other, 1)]) {
+      assert.strictEqual(Deadline.narrow(one, broken), broken)
+      assert.strictEqual(Deadline.narrow(broken, one), broken)
+    }
+    assert.strictEqual(Deadline.remainingNanos(broken), -Infinity)
+    for (const each of [clock, other]) assert.strictEqual(Deadline.onClock(broken, each), -Infinity)
+  })
+
+  it.effect("begins no work", () =>
+    Effect.gen(function* () {
+      const { clock } = yield* Deadline.after(0)
+      const work = Deadline.provide({ atNanos: NaN, clock })(Deadline.enforce(Effect.die("it ran")))
+      assert.strictEqual((yield* Effect.flip(work))._tag, "DeadlineExceeded")
+    }))
+})
+
 describe("after", () => {
   it.effect("is the given time from now, on the fiber's monotonic clock", () =>
     Effect.gen(function* () {
@@ -186,6 +208,24 @@ describe("enforce", () => {
       assert.deepStrictEqual(order, ["cleaned", "failed"])
       const refused = yield* Fiber.join(fiber)
       assert.isTrue(refused._tag === "DeadlineExceeded" && Duration.toMillis(refused.elapsed) === 120)
+    }))
+
+  it.effect("does not interrupt where the runtime woke it early, and sleeps on", () =>
+    Effect.gen(function* () {
+      const clock = new HandClock()
+      const { sleep } = clock
+      clock.sleep = (duration) => sleep.call(clock, Duration.millis(Duration.toMillis(duration) / 2))
+      const work = Deadline.within(64)(Deadline.enforce(Effect.never))
+      const fiber = yield* started(Effect.flip(Effect.provideService(work, Clock.Clock, clock)))
+      for (const at of [32, 16, 8]) {
+        clock.advance(at)
+        yield* Effect.yieldNow
+        assert.deepStrictEqual([fiber.pollUnsafe(), clock.sleeping], [undefined, 1])
+      }
+      clock.advance(8)
+      const refused = yield* Fiber.join(fiber)
+      assert.isTrue(refused._tag === "DeadlineExceeded" && Duration.toMillis(refused.elapsed) === 64)
+      assert.deepStrictEqual([clock.sleeping, clock.peak], [0, 1])
     }))
 
   it.effect("is the work itself without a deadline, or with one that never comes", () =>

@@ -269,7 +269,7 @@ export const breaks: readonly Break[] = [
     "a deadline inside another makes it later",
     "K-8: is never later than either, on whatever clocks",
   ], [
-    "self.clock === clock ? self.atNanos : now + remainingNanos(self)",
+    "self.clock === clock ? instant(self) : now + remainingNanos(self)",
     "self.atNanos",
     "an instant of one clock is read on another",
     "is the same instant as told by what is left",

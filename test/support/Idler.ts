@@ -8,7 +8,7 @@ import * as IdleTimer from "../../core/IdleTimer.ts"
 
 const platform = "Deno" in globalThis ? Deno : "Bun" in globalThis ? Bun : Node
 const idle = Effect.flatMap(IdleTimer.IdleTimer, (timer) => timer.sleep("1 hour"))
-const parts: Readonly<Record<string, Effect.Effect<void>>> = {
+const parts: Readonly<Record<string, Effect.Effect<void, unknown>>> = {
   idle: Effect.provide(idle, platform.layer),
   clock: idle,
 }

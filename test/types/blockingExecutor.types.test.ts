@@ -57,7 +57,7 @@ export type Laws = [
   Law<Equal<Of<Executor["snapshot"]>, [BlockingExecutor.ExecutorSnapshot, never, never]>>,
   Law<Equal<Of<ReturnType<Executor["cancel"]>>, [void, Fault.NoSuchJob, never]>>,
   Law<Equal<Of<ReturnType<Executor["terminate"]>>, ["ended" | "abandoned", Fault.NoSuchJob, never]>>,
-  Law<Equal<Of<ReturnType<Executor["drain"]>>, [BlockingExecutor.ExecutorDrained, never, never]>>,
+  Law<Equal<Of<ReturnType<Executor["drain"]>>, [BlockingExecutor.ExecutorDrained, InvalidRequest, never]>>,
   Law<Equal<Parameters<Executor["drain"]>, [deadline: Deadline]>>,
   Law<Equal<Of<ReturnType<typeof BlockingExecutor.make>>, [Executor, InvalidLimits, Scope.Scope]>>,
   Law<Equal<ReturnType<typeof BlockingExecutor.layer>, Layer.Layer<Executor, InvalidLimits>>>,
