@@ -12,7 +12,10 @@ import { InvalidRequest } from "./Refusal.ts"
 export interface JobContext {
   /** Whether nobody wants the result any more. Cheap enough for every turn of a loop; what to do about it is the job's. */
   readonly cancelled: () => boolean
-  /** Blocks the thread for so many milliseconds, or until it is cancelled; true where it is. */
+  /**
+   * Blocks the thread for so many milliseconds, or until it is cancelled; true where it is. Not at all for zero or less, and
+   * NaN is a `RangeError`.
+   */
   readonly pause: (millis: number) => boolean
   /** Names parts of the result that are handed over and not copied: buffers and ports. They are gone here afterwards. */
   readonly transfer: (...parts: ReadonlyArray<object>) => void
@@ -25,8 +28,7 @@ declare const Result: unique symbol
 
 export interface Job<out A, out E = never, out R = never> {
   /**
-   * The absolute URL of a module, as text or as a `URL`. It is code that runs with all rights: never one from outside. No
-   * export of it may be a function named `then`: an import would take the module for a promise, and may never end.
+   * The absolute URL of a module, as text or as a `URL`. It is code that runs with all rights: never one from outside.
    */
   readonly module: string | { readonly href: string }
   /** The export of that module to call. */

@@ -9,7 +9,7 @@ import type { InvalidLimits } from "../../core/Refusal.ts"
 import * as Shared from "../shared/BlockingExecutor.ts"
 import type { WorkerThreads } from "../../core/WorkerThreads.ts"
 
-export const threads: WorkerThreads = Shared.threads(true)
+export const threads: WorkerThreads = Shared.threads
 
 /** An executor on threads of this process, for as long as the layer lives. */
 export const layer = (options: Core.Options): Layer.Layer<Core.BlockingExecutor, InvalidLimits> =>

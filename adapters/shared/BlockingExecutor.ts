@@ -6,7 +6,7 @@ import process from "node:process"
 import { MessageChannel, type MessagePort, receiveMessageOnPort, Worker } from "node:worker_threads"
 import type { Answer, Ended, Hear, WorkerThread, WorkerThreads } from "../../core/WorkerThreads.ts"
 import { errorOf } from "./JobErrors.ts"
-import { answerOf, Bare, Full, Leave, type Named, Tasks, Word, wordsOf } from "./JobWire.ts"
+import { answerOf, Orders, wordsOf } from "./JobWire.ts"
 
 /** Beside this file, as a source or as built; a bundle has to keep it as a file beside itself. */
 const program = new URL(
@@ -27,9 +27,12 @@ const execArgv = (options: ReadonlyArray<string>): Array<string> | undefined => 
   return options.filter((each, i) => ofModules.test(each.startsWith("-") ? each : options[i - 1] ?? ""))
 }
 
-/** `joins`: whether the runtime's `terminate()` waits for the thread. */
-export const threads = (joins: boolean): WorkerThreads => ({
-  joins,
+/**
+ * Threads of this process. Deno's `terminate()` does not wait for the thread, which may work on; the others' does. It is asked of
+ * the runtime that runs this, whichever platform's layer it was.
+ */
+export const threads: WorkerThreads = {
+  joins: !("deno" in process.versions),
   spawn: (flag, hear) => {
     const { port1: port, port2 } = new MessageChannel()
     const words = wordsOf()
@@ -45,7 +48,7 @@ export const threads = (joins: boolean): WorkerThreads => ({
       return errorOf(thrown)
     }
   },
-})
+}
 
 /** An answer that has come and was not heard. */
 const unheardOf = (port: MessagePort, words: Int32Array, order: number): Answer | undefined => {
@@ -59,54 +62,40 @@ const unheardOf = (port: MessagePort, words: Int32Array, order: number): Answer 
 
 /** `port` and `words` are for it and its program alone. */
 const threadOf = (worker: Worker, port: MessagePort, words: Int32Array, { answered, gone }: Hear): WorkerThread => {
-  const tasks = new Tasks()
+  const orders = new Orders(port, words)
   let error: Ended["error"]
   let last: Answer | undefined
-  let order = 0
-  const leave = (): void => {
-    Atomics.store(words, Word.sent, Leave)
-    port.postMessage(undefined)
-  }
   // An order that cannot be read there, or an answer here, is the last one, for a port may hear nothing after it (Deno):
   // the thread ends, and its end is what is heard.
   port.on("message", (told: unknown) => {
-    const answer = answerOf(words, order, told)
+    const answer = answerOf(words, orders.last, told)
     if (answer?.kind === "input") last = answer
     else if (answer !== undefined && last === undefined) answered(answer)
   })
   port.on("messageerror", (thrown) => {
-    last = { number: order, kind: "result", error: errorOf(thrown) }
-    leave()
+    last = { number: orders.last, kind: "result", error: errorOf(thrown) }
+    orders.leave()
   })
   worker.on("error", (thrown) => error = errorOf(thrown))
   worker.once("exit", (code) => {
     // What it said just before may not have been heard yet (Node).
-    last ??= unheardOf(port, words, order)
+    last ??= unheardOf(port, words, orders.last)
     port.close()
-    gone({ code, error, last, unheard: order !== 0 && Atomics.load(words, Word.heard) !== order })
+    gone({ code, error, last, unheard: !orders.heard })
   })
   worker.unref()
   port.unref()
-  /** A list of nothing to transfer costs an eighth of a round trip on Bun. */
-  const post = (message: unknown, transfer: ReadonlyArray<object>): void =>
-    transfer.length === 0 ? port.postMessage(message) : port.postMessage(message, transfer as Array<ArrayBuffer>)
   return {
-    send: ({ input, module, name, number }, transfer) => {
-      const task = tasks.known(module, name)
-      Atomics.store(words, Word.order, number)
-      Atomics.store(words, Word.task, task ?? tasks.next)
-      Atomics.store(words, Word.sent, task === undefined ? Full : Bare)
+    send: (order, transfer) => {
       try {
-        post(task === undefined ? [input, module, name] satisfies Named : input, transfer)
+        orders.send(order, transfer)
+        return undefined
       } catch (thrown) {
         return errorOf(thrown)
       }
-      order = number
-      if (task === undefined) tasks.told(module, name)
-      return undefined
     },
     hold: (held) => held ? worker.ref() : worker.unref(),
-    leave,
+    leave: () => orders.leave(),
     terminate: () => void worker.terminate(),
   }
 }

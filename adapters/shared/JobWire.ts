@@ -1,13 +1,14 @@
 /**
  * What goes between an executor and its threads. A round trip is mostly the cloning of its messages, so what crosses is the
  * bare input and the bare result: all else are numbers in words that both share, and a task is named once a thread and is a
- * number from then on. Owns the names that a thread has been told.
+ * number from then on. It owns the names that a thread has been told.
  *
  * One message at a time is on its way, and it is read before the next is written: so the words are always those of the
  * message that is read.
  */
+import type { MessagePort } from "node:worker_threads"
 import type { JobError } from "../../core/JobFault.ts"
-import type { Answer } from "../../core/WorkerThreads.ts"
+import type { Answer, Order } from "../../core/WorkerThreads.ts"
 
 /** The words that an executor and one of its threads share, by their index. */
 export const Word = {
@@ -21,7 +22,7 @@ export const Word = {
   heard: 3,
   /** The number of the last order that was answered. */
   answered: 4,
-  /** What was answered, by its place in {@link kinds}. */
+  /** What was answered, by its place in {@link kinds}; or {@link Undefined}. */
   kind: 5,
 } as const
 
@@ -33,6 +34,8 @@ export const Bare = 0
 export const Full = 1
 /** Nothing: the thread is to end. */
 export const Leave = 2
+/** An input or a result that is undefined, which by itself comes as null on Deno. */
+export const Undefined = -1
 
 /** An input, and the names of its task. */
 export type Named = readonly [unknown, string, string]
@@ -41,7 +44,7 @@ export type Named = readonly [unknown, string, string]
 export const maxTasks = 256
 
 /** The tasks of one thread. */
-export class Tasks {
+class Tasks {
   readonly #numbers = new Map<string, Map<string, number>>()
   #count = 0
   #module: string | undefined = undefined
@@ -78,11 +81,54 @@ export class Tasks {
   }
 }
 
+/** What is sent to one thread. */
+export class Orders {
+  readonly #tasks = new Tasks()
+  readonly #port: MessagePort
+  readonly #words: Int32Array
+  /** The number of the last order that was sent; 0 before the first. */
+  last = 0
+
+  constructor(port: MessagePort, words: Int32Array) {
+    this.#port = port
+    this.#words = words
+  }
+
+  /** Whether the last order has reached the thread. */
+  get heard(): boolean {
+    return Atomics.load(this.#words, Word.heard) === this.last
+  }
+
+  /** Throws where it cannot be sent; then the thread hears nothing of it. */
+  send({ input, module, name, number }: Order, transfer: ReadonlyArray<object>): void {
+    const task = this.#tasks.known(module, name)
+    Atomics.store(this.#words, Word.order, number)
+    Atomics.store(this.#words, Word.task, task ?? this.#tasks.next)
+    Atomics.store(this.#words, Word.sent, task === undefined ? Full : input === undefined ? Undefined : Bare)
+    post(this.#port, task === undefined ? [input, module, name] satisfies Named : input, transfer)
+    this.last = number
+    if (task === undefined) this.#tasks.told(module, name)
+  }
+
+  leave(): void {
+    Atomics.store(this.#words, Word.sent, Leave)
+    post(this.#port, undefined, none)
+  }
+}
+
+export const none: ReadonlyArray<object> = []
+
+/** A list of nothing to transfer costs an eighth of a round trip on Bun. */
+export const post = (port: MessagePort, message: unknown, transfer: ReadonlyArray<object>): void =>
+  transfer.length === 0 ? port.postMessage(message) : port.postMessage(message, transfer as Array<ArrayBuffer>)
+
 export const kinds: ReadonlyArray<Answer["kind"]> = ["value", "threw", "module", "export", "result", "input"]
 
 /** What a thread has told of the order `number`; undefined where that is no answer to it. */
 export const answerOf = (words: Int32Array, number: number, told: unknown): Answer | undefined => {
   if (Atomics.load(words, Word.answered) !== number) return undefined
-  const kind = kinds[Atomics.load(words, Word.kind)]!
+  const said = Atomics.load(words, Word.kind)
+  if (said === Undefined) return { number, kind: "value", value: undefined }
+  const kind = kinds[said]!
   return kind === "value" ? { number, kind, value: told } : { number, kind, error: told as JobError }
 }

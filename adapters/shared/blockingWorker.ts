@@ -5,12 +5,13 @@
  * It imports nothing of Effect, so that a thread starts as fast as it can. What it imports for jobs it keeps, as the
  * runtime does.
  */
+import { Buffer } from "node:buffer"
 import process from "node:process"
 import { type MessagePort, workerData } from "node:worker_threads"
 import type { JobContext, Task } from "../../core/Job.ts"
 import type { Answer } from "../../core/WorkerThreads.ts"
 import { errorOf } from "./JobErrors.ts"
-import { Full, kinds, Leave, type Named, Word } from "./JobWire.ts"
+import { Full, kinds, Leave, type Named, none, post, Undefined, Word } from "./JobWire.ts"
 
 const { flag, port, words } = workerData as {
   readonly flag: Int32Array
@@ -19,20 +20,19 @@ const { flag, port, words } = workerData as {
 }
 // A job may read `workerData` and post on `parentPort` as it likes: its answers are told on a port that it does not see.
 for (const name of Object.keys(workerData)) Reflect.deleteProperty(workerData, name)
-/** As it was before any job had a hand on it. */
+// As they were before any job had a hand on them.
 const exit = process.exit.bind(process)
+const { load, store } = Atomics
 /** The tasks that this thread was told to keep, by number: their names, and their functions once they were found. */
 const tasks: Array<{ readonly module: string; readonly name: string; made: Task | undefined }> = []
 
 const tell = (number: number, kind: Answer["kind"], told: unknown, parts: ReadonlyArray<object>): void => {
-  Atomics.store(words, Word.kind, kinds.indexOf(kind))
-  Atomics.store(words, Word.answered, number)
-  if (parts.length === 0) port.postMessage(told)
-  else port.postMessage(told, parts as ReadonlyArray<ArrayBuffer>)
+  store(words, Word.kind, told === undefined ? Undefined : kinds.indexOf(kind))
+  store(words, Word.answered, number)
+  post(port, told, parts)
 }
 const fault = (number: number, kind: Exclude<Answer["kind"], "value">, thrown: unknown): void =>
   tell(number, kind, errorOf(thrown), none)
-const none: ReadonlyArray<object> = []
 
 class Context implements JobContext {
   readonly #number: number
@@ -45,6 +45,7 @@ class Context implements JobContext {
   readonly cancelled = (): boolean => Atomics.load(flag, 0) === this.#number
 
   readonly pause = (millis: number): boolean => {
+    if (!(millis >= 0 || millis < 0)) throw new RangeError("a pause takes a number of milliseconds")
     const until = performance.now() + millis
     // It wakes early where the flag has changed for another order.
     for (let left = millis; left > 0; left = until - performance.now()) {
@@ -59,9 +60,31 @@ class Context implements JobContext {
   readonly transfer = (...more: ReadonlyArray<object>): void => void (this.parts = [...this.parts, ...more])
 }
 
+interface Module {
+  readonly exports: Readonly<Record<string, unknown>>
+}
+
+/**
+ * A module, as a part of one of ours: an import takes a module for a promise that exports a function `then`, and may never
+ * end. Where that cannot be, and for the error in the runtime's own words, it is imported by itself.
+ */
+const imported = async (module: string): Promise<Module> => {
+  const text = `export * as exports from ${JSON.stringify(module)}`
+  try {
+    // As plain text Bun takes it for a file of the ending that it has.
+    const { exports }: Partial<Module> = await import(
+      `data:text/javascript;base64,${Buffer.from(text).toString("base64")}`
+    )
+    if (exports !== undefined) return { exports }
+  } catch {
+    // The next line says why.
+  }
+  return { exports: await import(module) }
+}
+
 const found = async (number: number, module: string, name: string): Promise<Task | undefined> => {
   try {
-    const exports: Readonly<Record<string, unknown>> = await import(module)
+    const { exports } = await imported(module)
     const made = Object.hasOwn(exports, name) ? exports[name] : undefined
     if (typeof made === "function") return made as Task
     fault(number, "export", new TypeError(`it exports no function "${name}"`))
@@ -105,21 +128,22 @@ const perform = async (number: number, task: number, input: unknown, module: str
 }
 
 port.on("message", (sent: unknown) => {
-  const kind = Atomics.load(words, Word.sent)
+  const kind = load(words, Word.sent)
   if (kind === Leave) return exit(0)
-  const number = Atomics.load(words, Word.order)
-  const task = Atomics.load(words, Word.task)
-  Atomics.store(words, Word.heard, number)
+  const number = load(words, Word.order)
+  const task = load(words, Word.task)
+  store(words, Word.heard, number)
   if (kind === Full) {
     const [input, module, name] = sent as Named
     return void perform(number, task, input, module, name)
   }
   const { made, module, name } = tasks[task]!
-  if (made === undefined) void perform(number, task, sent, module, name)
-  else call(number, made, sent)
+  const input = kind === Undefined ? undefined : sent
+  if (made === undefined) void perform(number, task, input, module, name)
+  else call(number, made, input)
 })
 // What was sent and cannot be read here belongs to the order that is due. A port may hear nothing more after that.
 port.on("messageerror", (thrown) => {
-  fault(Atomics.load(words, Word.order), "input", thrown)
+  fault(load(words, Word.order), "input", thrown)
   exit(0)
 })

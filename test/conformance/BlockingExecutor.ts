@@ -41,24 +41,33 @@ const begun = (words: Int32Array): Effect.Effect<void> =>
   })
 const within = (millis: number) => Deadline.after(millis)
 
-export const conforms = (make: Make, { cannot }: { readonly cannot: Gaps }): void => {
-  /** One program with an executor of its own, which is quiet at the end and then gone. */
+/** Runs what uses an executor of its own, and fails where something of that is left. */
+export type Keep = <E>(used: Effect.Effect<unknown, E>) => Effect.Effect<unknown, unknown>
+
+export const conforms = (make: Make, { cannot, keep }: { readonly cannot: Gaps; readonly keep: Keep }): void => {
+  /** One program with an executor of its own, which is quiet at the end and then gone, with all its threads and timers. */
   const test = (
     title: string,
     program: (executor: BlockingExecutor) => Effect.Effect<unknown, unknown>,
     options: Options = { threads: 2 },
   ): void =>
     it(title, () =>
-      Effect.runPromise(Effect.provide(
+      Effect.runPromise(keep(Effect.provide(
         Effect.flatMap(BlockingExecutor, (executor) => Effect.andThen(program(executor), Books.settled(executor))),
-        make(options),
-      )), 60_000)
+        make({ closeWithin: "1 minute", ...options }),
+      ))), 60_000)
 
   describe("data", () => {
     test("crosses as it is cloned, both ways", (executor) =>
       Effect.gen(function* () {
         const data = { n: -0, big: 2n, map: new Map([[1, new Date(7)]]), list: [undefined, null], text: "\u{1f600}" }
         assert.deepStrictEqual(yield* executor.run(same(data)), data)
+        // By themselves and not as parts, each twice: the second goes to a task that the thread knows.
+        for (
+          const input of [undefined, null, NaN, -0, false, 0n, "", "leave", [], [1, 2], { number: 1, kind: "value" }]
+        ) {
+          for (const _ of [1, 2]) assert.deepStrictEqual(yield* executor.run(same(input)), input)
+        }
         assert.isUndefined(yield* executor.run({ module: module.href, name: "same" }))
         assert.strictEqual(yield* executor.run(of<typeof Jobs.later>("later")(1)), 2)
       }))
@@ -137,6 +146,7 @@ export const conforms = (make: Make, { cannot }: { readonly cannot: Gaps }): voi
           assert.deepStrictEqual(yield* errorOf("nothing"), { ...plain, message: "undefined" })
           assert.deepStrictEqual(yield* errorOf("symbol"), { ...plain, message: "Symbol(odd)" })
           assert.deepStrictEqual(yield* errorOf("hostile"), { ...plain, message: "what was thrown cannot be read" })
+          assert.deepStrictEqual(yield* errorOf("guarded"), { ...plain, message: "keep me" })
           assert.strictEqual((yield* errorOf("long"))?.message.length, 4_097)
           let depth = 0
           for (let error = yield* errorOf("endless"); error !== undefined; error = error.cause) depth++
@@ -168,6 +178,38 @@ export const conforms = (make: Make, { cannot }: { readonly cannot: Gaps }): voi
         }),
       { threads: 1 },
     )
+
+    test(
+      "of a module that looks like a promise is called as any, `then` itself among them",
+      (executor) =>
+        Effect.gen(function* () {
+          // An import of it by itself would never end.
+          const text = "export const then = (n) => n + 1; export const twice = (n) => 2 * n"
+          const job = (name: string) => ({ module: `data:text/javascript,${text}`, name, input: 3 })
+          for (const [name, value] of [["twice", 6], ["then", 4], ["twice", 6]] as const) {
+            assert.strictEqual(yield* executor.run(job(name)), value)
+          }
+          const thenable = new URL("./Thenable.ts", import.meta.url)
+          assert.strictEqual(yield* executor.run({ module: thenable, name: "twice", input: 3 }), 6)
+          const missing = yield* Effect.flip(executor.run({ module: thenable, name: "thrice" }))
+          assert.deepInclude(missing, { _tag: "JobNotFound", missing: "export" })
+        }),
+      { threads: 1 },
+    )
+
+    test("that pauses for no time goes on, and for NaN fails", (executor) =>
+      Effect.gen(function* () {
+        const pauses = of<typeof Jobs.pauses>("pauses")
+        for (const millis of [0, -1, -Infinity]) assert.isFalse(yield* executor.run(pauses(millis)))
+        const failed = yield* Effect.flip(executor.run(pauses(NaN)))
+        assert.strictEqual(failed.message, "pauses failed: RangeError: a pause takes a number of milliseconds")
+        for (const millis of [2 ** 31, 2 ** 53, Number.MAX_VALUE, Infinity]) {
+          const { cancel, join } = yield* executor.start(pauses(millis))
+          yield* Effect.promise(() => new Promise((turn) => setTimeout(turn, 5)))
+          yield* cancel
+          assert.isTrue(yield* join)
+        }
+      }))
 
     test(
       "is the one that was asked for, of more than a thread is told to remember",

@@ -80,6 +80,18 @@ export const throws = (what: string): never => {
       return error
     },
     long: () => new Error("x".repeat(100_000)),
+    // Each part but the message throws when it is looked at.
+    guarded: () => {
+      const error = new Error("keep me")
+      for (const part of ["name", "code", "cause"]) {
+        Object.defineProperty(error, part, {
+          get: () => {
+            throw new Error("do not look")
+          },
+        })
+      }
+      return error
+    },
     hostile: () =>
       new Proxy({}, {
         get: () => {
@@ -142,6 +154,7 @@ export const polluted = (): unknown => JSON.parse(`{"__proto__": {"admin": true}
 export const chatters = (words: readonly unknown[]): number => {
   for (const word of words) parentPort!.postMessage(word)
   process.exit = () => undefined as never
+  Atomics.store = () => 0 as never
   return Object.keys(workerData as object).length
 }
 /** What one runtime or another can send and not read. */
@@ -166,3 +179,6 @@ export const badTransfer = (_: unknown, context: JobContext): number => {
   context.transfer({})
   return 1
 }
+
+/** Pauses for whatever it is told to. */
+export const pauses = (millis: number, context: JobContext): boolean => context.pause(millis)
