@@ -107,13 +107,14 @@ export const unprovided = () => Effect.runPromise(needing())
 it("the types of the platforms are checked by the compiler", () => {})
 
 // And the compiler does notice an `any`, wherever it is.
+type Any = ReturnType<typeof JSON.parse>
 interface Loose {
-  readonly plain: any
-  readonly takes: (value: any) => void
-  readonly gives: () => any
-  readonly fails: Effect.Effect<void, any>
-  readonly needs: (n: number) => Effect.Effect<void, never, any>
-  readonly layer: Layer.Layer<never, any>
+  readonly plain: Any
+  readonly takes: (value: Any) => void
+  readonly gives: () => Any
+  readonly fails: Effect.Effect<void, Any>
+  readonly needs: (n: number) => Effect.Effect<void, never, Any>
+  readonly layer: Layer.Layer<never, Any>
   readonly exact: (n: number) => Effect.Effect<unknown, "no", "needed">
 }
 export type Noticed = [Law<Equal<Anys<Loose>, Exclude<keyof Loose, "exact">>>]
