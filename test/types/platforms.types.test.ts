@@ -98,7 +98,7 @@ export type Laws = [
 ]
 
 // @ts-expect-error: a sleep may be refused
-export const slept: Effect.Effect<void> = timer.sleep("1 second")
+export const slept = (): Effect.Effect<void> => timer.sleep("1 second")
 // @ts-expect-error: an executor needs its options
 export const optionless = () => NodeExecutor.layer()
 // @ts-expect-error: what a drain needs must be given
