@@ -265,3 +265,46 @@ describe("enforce", () => {
       assert.strictEqual(clock.sleeping, 0)
     }))
 })
+
+describe("a duration", () => {
+  it("means so many milliseconds in each of its forms, and none that is no number", () => {
+    const units = [
+      [{ weeks: 1 }, 604_800_000],
+      [{ days: 1 }, 86_400_000],
+      [{ hours: 1 }, 3_600_000],
+      [{ minutes: 1 }, 60_000],
+      [{ seconds: 1 }, 1_000],
+      [{ milliseconds: 1 }, 1],
+      [{ microseconds: 1 }, 0.001],
+      [{ nanoseconds: 1 }, 0.000_001],
+      [{ minutes: 1, seconds: undefined, milliseconds: 5 }, 60_005],
+      [[2, 5_000_000], 2_005],
+    ] as const
+    for (const [input, millis] of units) {
+      assert.strictEqual(Deadline.millisOf(input as Duration.Input), millis, JSON.stringify(input))
+    }
+    for (const input of [{}, { seconds: "1" }, { seconds: null }, { fortnights: 1 }, [1], [1, 2, 3], []]) {
+      assert.isNaN(Deadline.millisOf(input as Duration.Input), JSON.stringify(input))
+    }
+  })
+
+  it("is never told shorter than it is: in nanoseconds and, from a millisecond on, in milliseconds", () => {
+    assert.deepStrictEqual(Deadline.nanos(1.1), Duration.nanos(2n))
+    assert.deepStrictEqual([Deadline.nanos(Infinity), Deadline.nanos(-5)], [Duration.infinity, Duration.zero])
+    const shown = [0.5, 1, 1.5, 2, Infinity].map((millis) => Deadline.shown(Deadline.nanos(millis * 1e6)))
+    assert.deepStrictEqual(shown, ["500000ns", "1ms", "2ms", "2ms", "Infinity"])
+  })
+
+  it.effect("that has passed until a deadline came is told from the beginning of what it bounds", () =>
+    Effect.gen(function* () {
+      yield* TestClock.adjust("1 hour")
+      const bounded = Deadline.within("2 seconds")(Deadline.enforce(Effect.never))
+      const fiber = yield* started(Effect.flip(bounded))
+      yield* TestClock.adjust("2 seconds")
+      const exceeded = yield* Fiber.join(fiber)
+      assert.deepStrictEqual(
+        exceeded._tag === "DeadlineExceeded" ? Duration.toSeconds(exceeded.elapsed) : exceeded,
+        2,
+      )
+    }))
+})

@@ -236,6 +236,30 @@ describe("lower limits", () => {
   const refusedLower = (gate: ProviderGate.ProviderGate, next: object) =>
     Effect.orDie(Effect.flip(gate.lower(next as ProviderLimits)))
 
+  it.effect("PG-51: never rise: the refusal says what each may be at most, a time as one", () =>
+    Effect.gen(function* () {
+      const { gate } = yield* made
+      const rising: ReadonlyArray<readonly [ProviderLimits, keyof ProviderLimits, string | number, string | number]> = [
+        [{ concurrency: 9 }, "concurrency", 8, 9],
+        [{ reservedControl: 3 }, "reservedControl", 2, 3],
+        [{ tenantConcurrency: 5 }, "tenantConcurrency", 4, 5],
+        [{ failureThreshold: 6 }, "failureThreshold", 5, 6],
+        [{ recoveryAfter: "11 seconds" }, "recoveryAfter", "10s", "11s"],
+        [{ maxElapsed: "11 seconds" }, "maxElapsed", "10s", "11s"],
+        [{ initialBackoff: "2 seconds" }, "initialBackoff", "1s", "2s"],
+        [{ maxBackoff: "11 seconds" }, "maxBackoff", "10s", "11s"],
+      ]
+      for (const [next, limit, most, value] of rising) {
+        const refused = yield* refusedLower(gate, next)
+        assert.deepInclude(refused, {
+          _tag: "InvalidLimits",
+          limit,
+          rule: `at most ${most}, since limits only fall`,
+          value,
+        })
+      }
+    }))
+
   it.effect("PG-51: fall to what is used and no further, all of them or none", () =>
     Effect.gen(function* () {
       const { gate, limits } = yield* made
