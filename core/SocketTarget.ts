@@ -98,7 +98,8 @@ const isIpv6 = (host: string): boolean => {
   const groups = halves.flatMap((half) => half === "" ? [] : half.split(":"))
   const last = groups.at(-1) ?? ""
   const embeds = last.includes(".")
-  if (embeds && !ipv4.test(last)) return false
+  // An address of version 4 is within one at its end alone.
+  if (embeds && !(ipv4.test(last) && address.endsWith(last))) return false
   const count = groups.length + (embeds ? 1 : 0)
   return (embeds ? groups.slice(0, -1) : groups).every((group) => /^[\da-f]{1,4}$/i.test(group)) &&
     (halves.length === 2 ? count < 8 : count === 8)

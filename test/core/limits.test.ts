@@ -8,7 +8,7 @@ import * as Limits from "../../core/Limits.ts"
 const failure = <A, E>(result: Result.Result<A, E>): E => Result.getOrThrow(Result.flip(result))
 
 describe("utf8Bytes", () => {
-  const texts = ["", "a", "é", "日", "😀", "a\u07ff\u0800\uffff", "x😀y", "\u{10ffff}"]
+  const texts = ["", "a", "é", "日", "😀", "a\u07ff\u0800\uffff", "\uffffa", "\u{10000}a", "x😀y", "\u{10ffff}"]
 
   it("counts as an encoder would", () => {
     for (const text of texts) assert.strictEqual(Limits.utf8Bytes(text), Buffer.byteLength(text, "utf8"))
@@ -35,6 +35,18 @@ describe("key", () => {
       for (const text of [`${String.fromCharCode(unit)}a`, `a${String.fromCharCode(unit)}`]) {
         assert.strictEqual(Limits.key("tenant", text) !== undefined, control, unit.toString(16))
       }
+    }
+  })
+
+  it("takes what is next to a range that is refused", () => {
+    for (const refused of ["\x1f", "\x7f", "\x9f", "\u2028", "\u2029", "\ud800", "\udbff", "\udc00", "\udfff"]) {
+      for (const key of [refused, `a${refused}`, `${refused}a`]) {
+        assert.isDefined(Limits.key("tenant", key), JSON.stringify(key))
+      }
+    }
+    for (const taken of ["\x20", "\x7e", "\xa0", "\u2027", "\u202a", "\ud7ff", "\ue000", "\uffff", "\u{10000}"]) {
+      assert.isUndefined(Limits.key("tenant", taken), JSON.stringify(taken))
+      assert.isDefined(Limits.key("tenant", `${taken}\x1f`), JSON.stringify(taken))
     }
   })
 
