@@ -47,6 +47,15 @@ const seconds = (count: number) => Deadline.nanos(count * 1e9)
 const started = <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.forkChild(effect, { startImmediately: true })
 
 describe("places", () => {
+  it.effect("PG-1: gives a permit that says whose it is and in which class", () =>
+    Effect.gen(function* () {
+      const gate = yield* ProviderGate.make({ concurrency: 4, reservedControl: 1 })
+      for (const priority of ["emergency", "control", "normal", "notification"] as const) {
+        const permit = yield* Effect.scoped(gate.tryEnter(ask(`tenant of ${priority}`, priority)))
+        assert.deepInclude({ ...permit }, { tenant: `tenant of ${priority}`, priority })
+      }
+    }))
+
   it.effect("PG-1 PG-2 PG-3 PG-4 PG-5 PG-8 PG-10 PG-28 PG-30: bulkhead and recovery are bounded", () =>
     Effect.gen(function* () {
       const gate = yield* ProviderGate.make(small)
