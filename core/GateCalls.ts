@@ -43,8 +43,9 @@ type Answer = Effect.Effect<unknown, unknown>
 export type Restore = <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
 
 /** A call whose work is about to start, and then goes on. */
-export class Call implements Due<Call> {
+export class Call<E = never> implements Due<Call> {
   readonly entry: Entry
+  readonly judge: Judge<E> | undefined
   /** Undefined where it could not even be started. */
   child: Fiber.Fiber<unknown, unknown> | undefined = undefined
   /** The instant of its pass, so that a probe is due no later than its lease. */
@@ -60,8 +61,16 @@ export class Call implements Due<Call> {
   answer: Answer | undefined = undefined
   resume: ((answer: Answer) => void) | undefined = undefined
 
-  constructor(entry: Entry, startedNanos: number, maxNanos: number) {
+  constructor(
+    { entry, judge, maxNanos, startedNanos }: {
+      readonly entry: Entry
+      readonly judge: Judge<E> | undefined
+      readonly startedNanos: number
+      readonly maxNanos: number
+    },
+  ) {
     this.entry = entry
+    this.judge = judge
     this.startedNanos = startedNanos
     this.dueNanos = startedNanos + maxNanos
   }
@@ -97,23 +106,20 @@ export class GateCalls {
    * where nothing interrupts; `restore` gives back what the caller of `run` allows while it waits.
    */
   start<A, E, R>(
-    entry: Entry,
+    call: Call<E>,
     work: Effect.Effect<A, E, R>,
     restore: Restore,
-    options: { readonly judge: Judge<E> | undefined; readonly startedNanos: number; readonly maxNanos: number },
   ): Effect.Effect<A, E | CallTimedOut> {
     type Wanted = Effect.Effect<A, E | CallTimedOut>
-    const call = new Call(entry, options.startedNanos, options.maxNanos)
-    const observe = (child: Fiber.Fiber<A, E>): void => {
-      if (call.child !== undefined) return
-      call.child = child
-      child.addObserver((exit) => this.#over(call, this.#ended(call, exit, options.judge)))
+    const observe = (child: Fiber.Fiber<unknown, unknown>): Effect.Effect<A, E, R> => {
+      if (call.child === undefined) {
+        call.child = child
+        child.addObserver((exit) => this.#over(call, this.#ended(call, exit as Exit.Exit<A, E>)))
+      }
+      return work
     }
     // Observed before all others: one of the work's own that throws keeps only those after it from hearing of the end.
-    const observed = Effect.withFiber<A, E, R>((child) => {
-      observe(child as Fiber.Fiber<A, E>)
-      return work
-    })
+    const observed = Effect.withFiber(observe)
     const fork = Effect.runForkWith(Fiber.getCurrent()!.context as Context.Context<R>)
     const depth = this.#depth
     const begun = depth < deepest ? observed : Effect.andThen(Effect.yieldNow, observed)
@@ -123,7 +129,7 @@ export class GateCalls {
     if (call.answer !== undefined) return call.answer as Wanted
     const { child } = call
     if (child === undefined) {
-      this.#desk.leave(entry)
+      this.#desk.leave(call.entry)
       return Effect.die(new Error("the work of a call could not be started"))
     }
     this.#inFlight.add(call)
@@ -156,7 +162,7 @@ export class GateCalls {
     this.#transition.flush()
   }
 
-  #ended<A, E>(call: Call, exit: Exit.Exit<A, E>, judge: Judge<E> | undefined): Effect.Effect<A, E | CallTimedOut> {
+  #ended<A, E>(call: Call<E>, exit: Exit.Exit<A, E>): Effect.Effect<A, E | CallTimedOut> {
     if (call.dueIndex !== absent) {
       this.#inFlight.remove(call)
       this.#rearm()
@@ -167,13 +173,13 @@ export class GateCalls {
       const defects = defectsOf(exit)
       return Effect.failCause(defects === undefined ? timedOut : Cause.combine(timedOut, defects))
     }
-    if (!call.abandoned) return this.#finish(call.entry, exit, judge)
+    if (!call.abandoned) return this.#finish(call, exit)
     this.#desk.settle(call.entry, "neutral")
     return exit
   }
 
   /** Settles by how the work ended: success, a typed failure as it is judged, anything else neutral. */
-  #finish<A, E>(entry: Entry, exit: Exit.Exit<A, E>, judge: Judge<E> | undefined): Effect.Effect<A, E> {
+  #finish<A, E>({ entry, judge }: Call<E>, exit: Exit.Exit<A, E>): Effect.Effect<A, E> {
     const verdict = verdictOf(exit, judge)
     this.#desk.settle(entry, verdict._tag === "Success" ? verdict.value : "neutral")
     return verdict._tag === "Success" ? exit : Exit.failCause(verdict.cause)

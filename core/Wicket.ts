@@ -10,7 +10,7 @@ import type * as Fiber from "effect/Fiber"
 import { priorities } from "./AdmissionOptions.ts"
 import { BelowUse } from "./AdmissionRefused.ts"
 import * as Deadline from "./Deadline.ts"
-import { GateCalls, type Restore } from "./GateCalls.ts"
+import { Call, GateCalls, type Restore } from "./GateCalls.ts"
 import type { Complete, Settings } from "./GateOptions.ts"
 import * as Refused from "./GateRefused.ts"
 import { type Totals, totals } from "./GateSnapshot.ts"
@@ -189,7 +189,7 @@ export class Wicket {
     if (startedNanos < this.#failedNanos) this.#failedNanos = 0
     const entry = this.#letIn(asked, now)
     const maxNanos = Math.round(this.#limits.maxElapsedMillis * 1e6)
-    return this.calls.start(entry, work, restore, { judge, startedNanos, maxNanos })
+    return this.calls.start(new Call({ entry, judge, startedNanos, maxNanos }), work, restore)
   }
 
   /** Lowers all that are given or none: a limit only falls, and not below its use. */
