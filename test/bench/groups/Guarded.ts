@@ -3,13 +3,18 @@
  *
  * A call is one body that ends at once, one caller at a time, one place of 64; the floor is a lease with a breaker check.
  * A refusal is caught where it comes; its floor is a plain tagged value in the place of the call. Where a case asks for a
- * permit and settles it, two empty effects around the same body are measured beside it: no such pair can cost less.
+ * permit and settles it, two empty effects around the same body are measured beside it: no such pair can cost less. Three
+ * more say what the gate's verbs cannot do without: a time limit needs a fiber and the time, a permit its scope, and a
+ * refusal that says for how long needs the time and a Duration.
  */
+import * as Clock from "effect/Clock"
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
 import * as CircuitBreaker from "effect/persistence/CircuitBreaker"
 import * as Scope from "effect/Scope"
 import * as OurBreaker from "../../../core/CircuitBreaker.ts"
+import * as Deadline from "../../../core/Deadline.ts"
 import type { Options } from "../../../core/GateOptions.ts"
 import * as ProviderGate from "../../../core/ProviderGate.ts"
 import * as Breakers from "../Breakers.ts"
@@ -84,6 +89,25 @@ const calls = async (): Promise<ReadonlyArray<Case>> => {
       floor,
     ),
     bare("lease with a breaker check", floor),
+  ]
+}
+
+/** Without a place, a circuit or a check of anything. */
+const needed = (): ReadonlyArray<Case> => {
+  const clock = Effect.runSync(Clock.clockWith(Effect.succeed))
+  const now = (): number => Deadline.nowNanos(clock)
+  const inChild = Effect.withFiber((fiber) => {
+    const started = now()
+    const exit = Effect.runForkWith(fiber.context)(work).pollUnsafe()
+    return exit !== undefined && started > 0 ? exit : Effect.never
+  })
+  const opened = Effect.map(Effect.scope, (scope) => Scope.forkUnsafe(scope))
+  const closed = (scope: Scope.Closeable) => Effect.sync(() => void Scope.closeUnsafe(scope, Exit.void))
+  const shut = Effect.suspend(() => Effect.fail({ _tag: "Open", retryAfter: Deadline.nanos(now()) }))
+  return [
+    bare("a fiber of its own and the time", again(inChild), floor),
+    bare("a scope opened and closed around the body, in one scope", inOneScope(pair(opened, closed)), floor),
+    bare("refused, with the time and a Duration", again(Effect.catch(shut, () => work)), refusalFloor),
   ]
 }
 
@@ -205,6 +229,7 @@ const promises = async (): Promise<ReadonlyArray<Case>> => {
 export const measure = async (emit: Emit): Promise<void> => {
   await stage(emit, "F", await calls(), floor)
   await stage(emit, "F", await refusals(), refusalFloor)
+  await stage(emit, "F", needed(), floor)
   await stage(emit, "F", await others(), floor)
   await stage(emit, "F", await effectRefusals(), refusalFloor)
   await stage(emit, "F", await promises(), floor)
