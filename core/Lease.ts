@@ -56,7 +56,7 @@ export const scoped = <L, A, E, R>(owner: {
 /**
  * Registers a lease that `fiber` has taken in this very step, in a scope of its own under the caller's, and answers.
  *
- * All of it is one step, so no interruption comes between taking and registering: it costs a third of a mask around an
+ * All of it is one step, so no interruption comes between taking and registering: it costs a quarter of a mask around an
  * effect that adds the finalizer, and a refusal has opened nothing. `leave` runs once the caller's scope closes, at once if
  * it has, and not at all after {@link forget}.
  */
