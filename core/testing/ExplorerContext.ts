@@ -8,6 +8,7 @@ import * as Random from "effect/Random"
 import * as References from "effect/References"
 import * as Scheduler from "effect/Scheduler"
 import * as Tracer from "effect/Tracer"
+import { nameOf } from "./Answerer.ts"
 import * as Chance from "./Chance.ts"
 import type { AnyFiber } from "./ExplorerActors.ts"
 
@@ -28,14 +29,6 @@ const turns: Readonly<Record<string, Turn>> = {
   OnFailure: "guards",
   OnSuccessAndFailure: "guards",
 }
-
-/** An operation of Effect's by its name for it, and what a callback registers by. */
-export interface Operation {
-  readonly "~effect/Effect/identifier"?: string
-  readonly register?: (...args: never) => unknown
-}
-
-export const nameOf = (operation: object): string | undefined => (operation as Operation)["~effect/Effect/identifier"]
 
 type AtTurn = NonNullable<Tracer.Tracer["context"]>
 /** What a tracer of a program's own does at each turn, by what was put in its place. */

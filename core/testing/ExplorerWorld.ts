@@ -16,6 +16,7 @@ import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import type * as Scheduler from "effect/Scheduler"
 import { draws } from "./Chance.ts"
+import { nameOf } from "./Answerer.ts"
 import type { Chooser } from "./Chooser.ts"
 import { type Actor, Actors, type AnyFiber, type Task } from "./ExplorerActors.ts"
 import { type Act, Agenda, type Limits } from "./ExplorerAgenda.ts"
@@ -169,10 +170,8 @@ export class World implements Scheduler.Scheduler {
 
   /** Who sleeps, by name. */
   get sleepers(): ReadonlyArray<string> {
-    return this.clock.sleepers.map((fiber) => {
-      const actor = this.actors.of(fiber)
-      return actor === undefined ? "main" : this.words.word(actor.word)
-    })
+    const main = this.words.id("main")
+    return this.clock.sleepers.map((fiber) => this.words.word(this.actors.of(fiber)?.word ?? main))
   }
 
   // --- what Effect asks and says
@@ -252,7 +251,7 @@ export class World implements Scheduler.Scheduler {
     if (actor === undefined || !this.#live || this.cut !== undefined) return
     if (actor.task?.sure === false) {
       // What a fiber left last is how it goes on where it has stepped aside, and somebody else's where it waits.
-      if (Services.nameOf(operation) === "Yield") actor.task.sure = true
+      if (nameOf(operation) === "Yield") actor.task.sure = true
       else this.#disown(actor.task)
     }
     this.escaped = this.waits.suspended(actor, operation, this)

@@ -12,7 +12,7 @@ import type * as Fiber from "effect/Fiber"
 import * as Scope from "effect/Scope"
 import type { HandClock } from "./HandClock.ts"
 import * as OptionRules from "./OptionRules.ts"
-import { hangs, type Order, World } from "./World.ts"
+import { escapes, hangs, type Order, World } from "./World.ts"
 
 /** What is used of an arbitrary of fast-check. */
 export interface Arbitrary<T> {
@@ -334,6 +334,7 @@ class Lived<M, R> implements Stage {
   #close(scope: Scope.Closeable): boolean {
     const closed = this.#world.run(Scope.close(scope, Exit.void))
     if (Exit.isFailure(closed)) return this.#wrong("closing the scope failed", closed)
+    if (this.#world.outside !== undefined) return this.#wrong(escapes, Exit.void)
     const [fibers, sleepers] = [this.#world.fibers.size, this.clock.sleeping]
     if (fibers > 0) return this.#wrong(`fibers are left: ${fibers}`, Exit.void)
     return sleepers > 0 ? this.#wrong(`sleepers are left: ${sleepers}`, Exit.void) : true

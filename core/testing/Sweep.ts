@@ -25,7 +25,7 @@ import type { HandClock } from "./HandClock.ts"
 import * as OptionRules from "./OptionRules.ts"
 import * as Point from "./Point.ts"
 import * as Reading from "./Reading.ts"
-import { type AnyFiber, defaultMaxSteps, hangs, watch, World } from "./World.ts"
+import { type AnyFiber, defaultMaxSteps, escapes, hangs, watch, World } from "./World.ts"
 
 /** A moment of a run, as a disturbance finds it. */
 export interface Moment<S, N extends string> {
@@ -406,7 +406,8 @@ class Run<S, N extends string> {
     if (sleeping > 0) return this.#failed(`sleepers are left: ${sleeping}`)
     const left = Effect.runSyncExit(Effect.sync(() => this.#scene.left?.(this.#moment.state) ?? []))
     if (Exit.isFailure(left)) return this.#failed("what is left cannot be told", left.cause)
-    return left.value.length > 0 ? this.#failed(`left open: ${left.value.join(", ")}`) : undefined
+    if (left.value.length > 0) return this.#failed(`left open: ${left.value.join(", ")}`)
+    return this.#world.outside && this.#failed(escapes)
   }
 
   #failed(why: string, cause?: Cause.Cause<unknown>): SweepFailed {

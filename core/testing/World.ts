@@ -15,6 +15,8 @@ import * as Exit from "effect/Exit"
 import type * as Fiber from "effect/Fiber"
 import * as Random from "effect/Random"
 import type * as Scheduler from "effect/Scheduler"
+import * as Tracer from "effect/Tracer"
+import * as Answerer from "./Answerer.ts"
 import * as Chance from "./Chance.ts"
 import { HandClock, nanosOf } from "./HandClock.ts"
 
@@ -48,6 +50,8 @@ export class World {
   readonly clock: HandClock = new HandClock()
   /** The fiber that began an operation last. */
   last: AnyFiber | undefined = undefined
+  /** The first fiber that began to wait for the outside, which never answers in here. */
+  outside: AnyFiber | undefined = undefined
   readonly #newestFirst: boolean
   readonly #tasks: Array<Task> = []
   readonly #context: Context.Context<never>
@@ -66,8 +70,18 @@ export class World {
     this.#newestFirst = order === "newest"
     this.#context = Context.make(Clock.Clock, this.clock).pipe(
       Context.add(Random.Random, Chance.service(Chance.draws(0x5eed))),
+      Context.add(Tracer.Tracer, this.#tracer),
     )
   }
+
+  readonly #tracer: Tracer.Tracer = Tracer.make({
+    span: (options) => Tracer.nativeTracer.span(options),
+    context: (operation, fiber) => {
+      const next = operation["~effect/Effect/evaluate"](fiber)
+      if (typeof next === "symbol" && Answerer.of(operation) === "outside") this.outside ??= fiber
+      return next
+    },
+  })
 
   /** Fibers that have begun an operation here and have not ended. */
   get fibers(): ReadonlySet<AnyFiber> {
@@ -187,6 +201,10 @@ export const watch = (fiber: AnyFiber, look: (nth: number) => void): boolean => 
   }
   return true
 }
+
+/** Why a run says nothing though it ended well: whoever waited was cut off, and what follows the answer was not run. */
+export const escapes =
+  "a fiber waits for the outside, a promise or a timer of the runtime, which does not answer in here: script it"
 
 /** Why nothing may be ready for ever. */
 export const hangs =

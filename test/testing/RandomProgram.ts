@@ -21,6 +21,8 @@ interface Shared {
   readonly ref: Ref.Ref<number>
   readonly latch: Latch.Latch
   readonly scope: Scope.Closeable
+  /** Who waits in a line that the program keeps by itself. */
+  readonly waiters: Array<() => void>
   /** Who has told the others of itself. */
   readonly fibers: Array<Fiber.Fiber<unknown, unknown>>
 }
@@ -71,6 +73,25 @@ const simple = (draw: Draw): Piece => {
           change(shared, 0, (n) => n + (exit === undefined || Exit.isSuccess(exit as Exit.Exit<unknown>) ? 1 : 2)),
       ),
     (shared) => Scope.close(shared.scope, Exit.void),
+    (shared) =>
+      Effect.callback<void>((resume) => {
+        const wake = (): void => resume(Effect.void)
+        shared.waiters.push(wake)
+        return Effect.sync(() => {
+          const at = shared.waiters.indexOf(wake)
+          if (at >= 0) shared.waiters.splice(at, 1)
+        })
+      }),
+    (shared) => Effect.sync(() => shared.waiters.shift()?.()),
+    (shared) =>
+      Effect.withFiber((fiber) =>
+        Effect.callback<void>((resume) =>
+          fiber.currentDispatcher.scheduleTask(() => {
+            shared.cells[at]! += 7
+            if (at === 0) resume(Effect.void)
+          }, 0)
+        )
+      ),
     (shared) => Scope.addFinalizer(shared.scope, change(shared, at, (n) => 3 * n + 1)),
     (shared) =>
       Effect.flatMap(
@@ -128,6 +149,7 @@ export const make = (seed: number): RandomProgram => {
     ref: Ref.make(0),
     latch: Latch.make(),
     scope: Scope.make(),
+    waiters: Effect.sync((): Array<() => void> => []),
     fibers: Effect.sync((): Array<Fiber.Fiber<unknown, unknown>> => []),
   })
   const whole = (pieces: ReadonlyArray<Piece>, shared: Shared): Effect.Effect<unknown> =>

@@ -124,6 +124,25 @@ describe("a life", () => {
   })
 })
 
+describe("a life that waits for the outside", () => {
+  it("goes wrong, though the wait was cut off", () => {
+    const failed = Effect.runSync(Effect.flip(Model.check(fc, {
+      prepare: Effect.void,
+      model: () => ({}),
+      commands: [fc.constant<Model.Command<object, void>>({
+        name: "ask",
+        run: (_, __, { clock, settle, start }) => {
+          start(Effect.timeoutOption(Effect.promise(() => Promise.resolve()), 1))
+          clock.advance(1)
+          settle()
+        },
+      })],
+    })))
+    assert.match(failed.why, /^a fiber waits for the outside, a promise or /)
+    assert.deepStrictEqual(failed.life, ["ask"])
+  })
+})
+
 describe("an option that breaks its rule", () => {
   const refused = (options: object, fault: Fault = "none"): string => {
     const exit = Effect.runSyncExit(Model.check(fc, life(fault), { maxCommands: 40, ...options }))

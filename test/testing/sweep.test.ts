@@ -294,6 +294,21 @@ describe("the sweep finds", () => {
   it("a fiber that waits for a promise, and says that it may be one", () =>
     assert.include(fault({ fibers: () => ({ user: Effect.promise(() => Promise.resolve()) }) }), "a promise"))
 
+  it("a wait for the outside that is cut off, whoever it is that waits", () => {
+    const promise = Effect.promise(() => Promise.resolve())
+    const told = "a fiber waits for the outside, a promise or a timer of the runtime, which does not answer in here"
+    const cut = fault({ fibers: () => ({ user: Effect.timeoutOption(promise, "1 second") }) })
+    assert.include(cut, told)
+    const stopped = fault({
+      fibers: () => ({ user: promise }),
+      disturb: ({ fibers }) => fibers.user.interruptUnsafe(),
+      ends: { user: ["Interrupted"] },
+    })
+    assert.include(stopped, "user: it hangs")
+    const race = fault({ fibers: () => ({ user: Effect.race(promise, Effect.yieldNow), other: Effect.void }) })
+    assert.include(race, told)
+  })
+
   it("a fiber that goes on for ever, in turns or in time", () => {
     const forever = (step: Effect.Effect<void>) => ({ user: Effect.forever(step) })
     assert.strictEqual(

@@ -1,0 +1,131 @@
+/**
+ * Who answers what a fiber begins to wait for where Effect hands on a way to, `Effect.callback`: other fibers, or the outside,
+ * to which a world of its own has no door. Owns nothing but what it knows of Effect.
+ *
+ * Effect's own waits are told by the text of their code, which is the same for all that were made at one place. Its bridges
+ * to the outside are promises and the clock of the host; whatever else Effect itself waits by, such as a `Deferred`, is
+ * answered by fibers.
+ */
+import * as Clock from "effect/Clock"
+import * as Context from "effect/Context"
+import * as Deferred from "effect/Deferred"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Fiber from "effect/Fiber"
+import * as Latch from "effect/Latch"
+import * as Pool from "effect/Pool"
+import * as PubSub from "effect/PubSub"
+import * as Queue from "effect/Queue"
+import * as Scheduler from "effect/Scheduler"
+import * as Scope from "effect/Scope"
+import * as Semaphore from "effect/Semaphore"
+import * as Tracer from "effect/Tracer"
+import { ExplorerClock } from "./ExplorerClock.ts"
+import { HandClock } from "./HandClock.ts"
+import * as Script from "./Script.ts"
+
+/** An operation of Effect's by its name for it, and what a callback registers by. */
+export interface Operation {
+  readonly "~effect/Effect/identifier"?: string
+  readonly register?: (...args: never) => unknown
+}
+
+export const nameOf = (operation: object): string | undefined => (operation as Operation)["~effect/Effect/identifier"]
+
+/** `"nobody"` takes no answer; of a callback that is not Effect's it shows only when it is made. */
+export type Answerer = "fibers" | "outside" | "nobody" | "unknown"
+
+/** Undefined where it is no wait. */
+export const of = (operation: object): Answerer | undefined => {
+  const { register } = operation as Operation
+  if (register === undefined || nameOf(operation) !== "Async") return undefined
+  const text = String(register)
+  const known = waits().get(text)
+  if (known !== undefined) return known
+  // Whoever takes no way to answer waits for ever, as `Effect.never` does.
+  return register.length === 0 && !/arguments|\.\.\./.test(text) ? "nobody" : "unknown"
+}
+
+type AnyEffect = Effect.Effect<unknown, unknown>
+
+/** By the text of what a wait registers by; found out once, by waiting. */
+const waits = (): ReadonlyMap<string, Answerer> =>
+  found ??= new Map([...told(fibers, "fibers"), ...told(outside, "outside")])
+let found: ReadonlyMap<string, Answerer> | undefined = undefined
+
+const told = (waits: ReadonlyArray<AnyEffect>, whose: Answerer): ReadonlyArray<readonly [string, Answerer]> => {
+  const texts: Array<string> = []
+  const tasks: Array<() => void> = []
+  const context = Context.empty().pipe(
+    Context.add(Scheduler.Scheduler, {
+      executionMode: "sync",
+      shouldYield: () => false,
+      makeDispatcher: () => ({ scheduleTask: (run) => void tasks.push(run), flush: () => {} }),
+    }),
+    Context.add(Clock.Clock, new HandClock()),
+    Context.add(
+      Tracer.Tracer,
+      Tracer.make({
+        span: (options) => Tracer.nativeTracer.span(options),
+        context: (operation, fiber) => {
+          const { register } = operation as Operation
+          if (register !== undefined && nameOf(operation) === "Async") texts.push(String(register))
+          // What is for the outside is looked at, and not begun.
+          return register !== undefined && whose === "outside"
+            ? Effect.void as never
+            : operation["~effect/Effect/evaluate"](fiber)
+        },
+      }),
+    ),
+  )
+  for (const wait of waits) Effect.runForkWith(context)(wait)
+  for (const run of tasks) run()
+  return texts.map((text) => [text, whose])
+}
+
+const never = Effect.never
+const second = Duration.seconds(1)
+const all = (waits: ReadonlyArray<AnyEffect>) => Effect.all(waits, { concurrency: "unbounded" })
+
+const fibers: ReadonlyArray<AnyEffect> = [
+  Effect.suspend(() => Deferred.await(Deferred.makeUnsafe())),
+  Effect.suspend(() => Latch.makeUnsafe().await),
+  Effect.suspend(() => Semaphore.makeUnsafe(0).take(1)),
+  Effect.suspend(() => new HandClock().sleep(second)),
+  Effect.suspend(() => new ExplorerClock().sleep(second)),
+  Effect.flatMap(
+    Effect.forkDetach(never),
+    (fiber) => all([Fiber.await(fiber), Fiber.join(fiber), Fiber.awaitAll([fiber]), Fiber.joinAll([fiber])]),
+  ),
+  ...[Effect.race(never, never), Effect.raceFirst(never, never), all([never, never])],
+  Effect.flatMap(Queue.bounded<number>(1), (queue) => all([Queue.take(queue), Queue.await(queue)])),
+  Effect.flatMap(
+    Queue.bounded<number>(1),
+    (queue) => Effect.andThen(Queue.offer(queue, 1), all([Queue.offer(queue, 2), Queue.offerAll(queue, [3, 4])])),
+  ),
+  Effect.flatMap(
+    PubSub.bounded<number>(1),
+    (pubsub) =>
+      Effect.flatMap(Scope.provide(PubSub.subscribe(pubsub), Scope.makeUnsafe()), (subscription) =>
+        all([
+          PubSub.take(subscription),
+          Effect.andThen(PubSub.publishAll(pubsub, [1, 2, 3]), PubSub.publish(pubsub, 4)),
+        ])),
+  ),
+  Effect.flatMap(
+    Scope.provide(Pool.make({ acquire: never, size: 1 }), Scope.makeUnsafe()),
+    (pool) => Scope.provide(Pool.get(pool), Scope.makeUnsafe()),
+  ),
+  Effect.tx(Effect.txRetry),
+  Effect.flatMap(Script.make, (script) => {
+    script.plan(1, Script.hold)
+    return script.port("port", { call: Effect.void }).call
+  }),
+]
+
+const unmade = undefined as never
+const outside: ReadonlyArray<AnyEffect> = [
+  Effect.promise(() => unmade),
+  Effect.tryPromise(() => unmade),
+  Clock.Clock.defaultValue().sleep(second),
+]
