@@ -351,13 +351,19 @@ describe.concurrent("a process", () => {
   })
 
   for (const leaves of ["timer", "socket", "thread"]) {
-    it(`that leaves a ${leaves} does not, is killed, and what it wrote is kept`, async () => {
-      const exit = await Effect.runPromise(
-        Effect.flip(Ending.byItself({ command: [...flags, leaver, leaves], within: 2_500 })),
+    it(`that leaves a ${leaves} does not, is killed, and what it wrote is kept`, { timeout: 60_000 }, async () => {
+      const left = (within: number) =>
+        Effect.runPromise(Effect.flip(Ending.byItself({ command: [...flags, leaver, leaves], within })))
+      // On a machine that has other things to do it may not even have begun by then, of which nothing follows.
+      const soon = await left(2_500)
+      const isEarly = soon instanceof Ending.DoesNotEnd && soon.output === ""
+      const failed = isEarly ? await left(30_000) : soon
+      assert.instanceOf(failed, Ending.DoesNotEnd)
+      assert.deepInclude(failed, { output: "through\n" })
+      assert.strictEqual(
+        (failed as Error).message,
+        `it did not end by itself within ${isEarly ? "30s" : "2s 500ms"}`,
       )
-      assert.instanceOf(exit, Ending.DoesNotEnd)
-      assert.deepInclude(exit, { output: "through\n" })
-      assert.strictEqual((exit as Error).message, "it did not end by itself within 2s 500ms")
     })
   }
 })
