@@ -16,6 +16,8 @@ export interface FieldSink {
 }
 
 const none = new Uint8Array(0)
+/** Sizes of the table that one block may say, ahead of its fields. */
+const mostSizes = 2
 const cut = -1
 const large = -2
 
@@ -53,12 +55,12 @@ export class HpackDecoder {
     this.#at = from
     this.#to = to
     this.#rule = undefined
-    let isFirst = true
+    let sizes = 0
     while (this.#at < to && this.#rule === undefined) {
       const first = bytes[this.#at]!
-      if ((first & 0xe0) === 0x20) this.#resize(isFirst)
+      if ((first & 0xe0) === 0x20) this.#resize(++sizes <= mostSizes)
       else {
-        isFirst = false
+        sizes = mostSizes
         const entry = first >= 0x80 ? this.#indexed() : this.#literal(first)
         if (entry !== undefined) sink.add(entry)
       }
@@ -67,11 +69,11 @@ export class HpackDecoder {
     return this.#rule
   }
 
-  /** RFC 7541, 4.2: at the beginning of a block alone, and no larger than announced. */
-  #resize(isFirst: boolean): void {
+  /** RFC 7541, 4.2: at the beginning of a block alone, the smallest and the last one, and no larger than announced. */
+  #resize(isAllowed: boolean): void {
     const size = this.#integer(0x1f)
     if (size < 0) return
-    if (!isFirst || size > this.#most) this.#rule = "hpack-table-size"
+    if (!isAllowed || size > this.#most) this.#rule = "hpack-table-size"
     else this.#table.resize(size)
   }
 

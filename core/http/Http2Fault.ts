@@ -31,7 +31,7 @@ import { Refusal } from "../Refusal.ts"
  * - `hpack-index`: of an entry that there is
  * - `hpack-integer`: at most 2^28
  * - `hpack-huffman`: codes of bytes, then fewer than eight ones
- * - `hpack-table-size`: at the beginning of a block, and at most what was announced
+ * - `hpack-table-size`: at the beginning of a block, twice at most, and at most what was announced
  * - `hpack-cut`: the block ends with a field
  * - `flood`: at most the limit of frames that carry nothing for an exchange, beyond what the exchanges account for
  */

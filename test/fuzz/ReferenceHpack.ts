@@ -86,16 +86,16 @@ export class ReferenceHpack {
 
   #fields(): ReadonlyArray<Field> {
     const fields: Array<Field> = []
-    for (let isFirst = true; this.#rest.length > 0;) {
+    for (let sizes = 2; this.#rest.length > 0;) {
       const pattern = this.#rest[0]!.toString(2).padStart(8, "0")
       if (pattern.startsWith("001")) {
-        need(isFirst)
+        need(sizes-- > 0)
         this.#size = this.#integer(5)
         need(this.#size <= this.#most)
         this.#evict()
         continue
       }
-      isFirst = false
+      sizes = 0
       fields.push(this.#field(pattern))
     }
     return fields

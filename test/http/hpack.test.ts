@@ -169,6 +169,7 @@ describe("a block is refused", () => {
     ["with a cut code", "40 01 61 81 fe", "hpack-huffman"],
     ["with a table beyond what was announced", "3f e2 1f", "hpack-table-size"],
     ["with a size of the table behind a field", "82 20", "hpack-table-size"],
+    ["with three sizes of the table", "20 20 20 82", "hpack-table-size"],
   ]
   for (const [title, bytes, rule] of rows) {
     it(`${title}: ${rule}`, () => assert.strictEqual(read(decoder(), hex(bytes)), rule))
