@@ -50,10 +50,12 @@ export const parse = (line: string): Case => {
     : one
 }
 
+const inputs = [...Corpus.responses, ...Corpus.disputed]
+
 const responseCase = (chance: Chance): ResponseCase => ({
   kind: "response",
   request: chance.pick(Corpus.requests),
-  input: mutated(chance, chance.yes(0.3) ? valid(chance) : chance.pick(Corpus.responses)),
+  input: mutated(chance, chance.yes(0.3) ? valid(chance) : chance.pick(inputs)),
   sizes: Array.from({ length: chance.whole(1, 4) }, () => chance.pick([1, 2, 3, 7, 16, 64, 600])),
   small: chance.yes(0.3),
   end: chance.pick(["ended", "reset"]),
