@@ -343,7 +343,6 @@ export class Crew {
   }
 
   #look(): void {
-    if (this.#watchers.size === 0) return
     for (const look of this.#watchers) shielded(this.#context, look)
   }
 }

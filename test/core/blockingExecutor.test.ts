@@ -644,6 +644,8 @@ describe("an executor made by hand", () => {
       breaks("send")
       const unsent = yield* Effect.flip(executor.run(job("same")))
       assert.deepInclude(unsent, { _tag: "JobUnsendable", part: "input", error })
+      assert.deepStrictEqual(holds, [true, false])
+      assert.deepInclude(yield* Effect.flip(executor.start(job("same"))), { _tag: "JobUnsendable", part: "input" })
       breaks(undefined)
       for (
         const [kind, fact] of [

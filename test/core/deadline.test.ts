@@ -78,6 +78,14 @@ describe("a deadline that came to NaN", () => {
     }))
 })
 
+describe("an instant on its own clock", () => {
+  it("is what it is, whenever that clock was read", () => {
+    const clock = new HandClock()
+    const deadline = at(clock, 5)
+    assert.strictEqual(Deadline.onClock(deadline, clock, Deadline.nowNanos(clock) - 7), deadline.atNanos)
+  })
+})
+
 describe("after", () => {
   it.effect("is the given time from now, on the fiber's monotonic clock", () =>
     Effect.gen(function* () {
@@ -208,6 +216,16 @@ describe("enforce", () => {
       assert.deepStrictEqual(order, ["cleaned", "failed"])
       const refused = yield* Fiber.join(fiber)
       assert.isTrue(refused._tag === "DeadlineExceeded" && Duration.toMillis(refused.elapsed) === 120)
+    }))
+
+  it.effect("sleeps once for as long as is left", () =>
+    Effect.gen(function* () {
+      const clock = new HandClock()
+      const work = Deadline.within("1 day")(Deadline.enforce(Effect.never))
+      const fiber = yield* started(Effect.flip(Effect.provideService(work, Clock.Clock, clock)))
+      clock.advance(86_400_000)
+      assert.strictEqual((yield* Fiber.join(fiber))._tag, "DeadlineExceeded")
+      assert.strictEqual(clock.slept, 1)
     }))
 
   it.effect("does not interrupt where the runtime woke it early, and sleeps on", () =>

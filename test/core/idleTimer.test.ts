@@ -53,4 +53,18 @@ describe("an idle timer", () => {
       yield* Fiber.interrupt(yield* started(timer.sleep("1 second")))
       assert.deepStrictEqual([state.waits, state.cancelled], [[1_000], 1])
     }))
+
+  it.effect("refuses what is no time to sleep, as the one does that no platform has given", () =>
+    Effect.gen(function* () {
+      const { state, timer } = byHand()
+      const given = yield* IdleTimer.IdleTimer
+      for (const each of [timer, given]) {
+        for (const duration of [NaN, -1, "soon", null, { seconds: NaN }]) {
+          const refused = yield* Effect.flip(each.sleep(duration as number))
+          assert.deepInclude(refused, { _tag: "InvalidRequest", field: "duration" })
+        }
+        yield* each.sleep(0)
+      }
+      assert.deepStrictEqual(state.waits, [])
+    }))
 })

@@ -1,9 +1,11 @@
 /**
  * E. Blocking work: a job's round trip through an executor, beside the same through a bare `node:worker_threads` worker.
  *
- * Both sides answer what they are sent. The floor has one listener, no line, no names, no errors and no cancellation. What is
- * measured is the CPU of the process, both threads and the waking of each by the other included: in wall time the machine's
- * load would say more than either.
+ * Both sides answer what they are sent. The floor has one listener, no line, no names, no errors and no cancellation. It is
+ * waited for by a promise; and again by a fiber, which every effect needs and which costs most on Deno, where Effect keeps the
+ * async context at each wait: what is above that is the executor's own. What is measured is the
+ * CPU of the process, both threads and the waking of each by the other included: in wall time the machine's load would say
+ * more than either.
  */
 import { Worker } from "node:worker_threads"
 import process from "node:process"
