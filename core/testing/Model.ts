@@ -137,11 +137,13 @@ export const check = <M, R>(
     if (broken !== undefined) return Effect.die(broken)
     const fc = fastCheck as unknown as Used
     const { maxCommands = 50, maxCut = 0, order = "oldest", replay, runs = 100, seed } = options
-    const tally = { commands: 0, cuts: 0 }
+    const tally = { lives: 0, commands: 0, cuts: 0 }
     let last: Lived<M, R> | undefined
     const property = fc.property(
       fc.commands(drawn(fc, life, maxCut), { maxCommands, size: "max", replayPath: replay?.replayPath }),
       (steps) => {
+        // Those that fast-check would try behind the one that a replay names were not asked for.
+        if (replay !== undefined && tally.lives++ > 0) return true
         const lived = new Lived(life, order)
         const right = lived.live(steps)
         tally.commands += lived.names.length
@@ -159,7 +161,8 @@ export const check = <M, R>(
     if (last !== undefined) return Effect.fail(failure(last, details))
     // No life went wrong, and it says that it failed: it gave up, and nothing is known of the pool.
     if (details.failed) return Effect.die(details.errorInstance ?? new Error("fast-check gave up"))
-    return Effect.succeed({ seed: details.seed, runs: details.numRuns, ...tally })
+    const { commands, cuts } = tally
+    return Effect.succeed({ seed: details.seed, runs: replay === undefined ? details.numRuns : 1, commands, cuts })
   })
 
 /** Whether a replay came to no life: fast-check says so by what it throws, or by a run of none. */

@@ -209,6 +209,9 @@ describe("a faulty pool", () => {
     assert.include(failed.why, "the invariant is broken: AssertionError")
     const again = failure("fifth", { maxCut: 0, replay: failed.replay })
     assert.deepStrictEqual([again.life, again.why, again.runs], [failed.life, failed.why, 1])
+    // Of a pool that was mended it lives that one life, too, and no other.
+    const mended = Model.check(fc, life("none"), { maxCommands: 40, maxCut: 0, replay: failed.replay })
+    assert.deepInclude(Effect.runSync(mended), { runs: 1, commands: failed.life.length })
   })
 
   it("that an interruption alone shows keeps it while all else is shrunk away", () => {
