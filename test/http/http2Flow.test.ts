@@ -175,6 +175,23 @@ describe("toward the peer", () => {
     assert.deepStrictEqual([upload(connection, 1, 465), upload(connection, 3, 10)], [465, 1])
   })
 
+  it("what one waits for grows with each turn until it comes, up to what it was short of", () => {
+    const connection = open({}, settings([4, 1_000_000]))
+    for (const body of [{ bytes: undefined }, { bytes: undefined }]) ask(connection, post(body))
+    assert.strictEqual(upload(connection, 1, 66_000), 65_535)
+    assert.deepStrictEqual(says(connection, windowUpdate(0, 10), windowUpdate(0, 10)), ["1: writable"])
+    assert.deepStrictEqual([upload(connection, 3, 100), upload(connection, 1, 465)], [0, 20])
+  })
+
+  it("a tunnel that was given bytes ahead of its answer has its turn when that opens it", () => {
+    const connection = open({}, settings([4, 1_000_000]))
+    ask(connection, { ...get, method: "CONNECT", authority: "example.com:443", path: "" })
+    ask(connection, post({ bytes: undefined }))
+    assert.deepStrictEqual([upload(connection, 1, 100), upload(connection, 3, 65_485)], [0, 65_485])
+    assert.deepStrictEqual(says(connection, response(1, 200)), ["1: 200 ?", "1: writable"])
+    assert.deepStrictEqual([upload(connection, 3, 100), upload(connection, 1, 100)], [0, 50])
+  })
+
   it("nothing is told of what its owner has gone on with since", () => {
     const steps: Readonly<Record<string, (connection: EngineConnection) => unknown>> = {
       "upload": (connection) => upload(connection, 3, 10),

@@ -30,6 +30,7 @@ const odd: ReadonlyArray<unknown> = [
   ["x: y"],
   [["x"]],
   [["x", 1]],
+  [["accept", 1]],
   new Map([["x", "y"]]),
   new ArrayBuffer(4),
 ]
