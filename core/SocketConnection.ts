@@ -27,6 +27,9 @@ const drain = <A, E>(waiting: Set<Resume<A, E>>, effect: Effect.Effect<A, E>): v
 /** The read of a socket whose peer sends no more. */
 const over: Effect.Effect<undefined> = Effect.succeed(undefined)
 
+/** A piece costs more than its bytes: a peer that sends one at a time would have us keep hundreds of times as much. */
+const maxPieces = 1_024
+
 export class SocketConnection {
   readonly #census: Census
   readonly #maxReadBytes: number
@@ -46,8 +49,7 @@ export class SocketConnection {
   #pieces: Array<Bytes> = []
   #opening: Resume<void, DialFault> | undefined = undefined
   #reader: Resume<Bytes | undefined, IoFault> | undefined = undefined
-  /** More than one only where a second write came between the first one and its wait. */
-  readonly #writers = new Set<Resume<void, IoFault>>()
+  #writer: Resume<void, IoFault> | undefined = undefined
   readonly #enders = new Set<Resume<void, IoFault>>()
   readonly #leavers = new Set<() => void>()
 
@@ -114,8 +116,10 @@ export class SocketConnection {
       const shut = this.#shut()
       if (shut !== undefined) return shut
       if (this.#sending !== "open") return Effect.fail(new SocketClosed({ phase: "write" }))
-      if (this.#writers.size > 0) return Effect.fail(new SocketBusy({ phase: "write" }))
-      this.#hasRoom = this.#wire.write(pieces)
+      if (this.#writer !== undefined || (!this.#hasRoom && pieces.length > 0)) {
+        return Effect.fail(new SocketBusy({ phase: "write" }))
+      }
+      if (pieces.length > 0) this.#hasRoom = this.#wire.write(pieces)
       return this.#hasRoom ? Effect.void : this.#room
     })
   }
@@ -153,16 +157,20 @@ export class SocketConnection {
       opened: (facts) => this.#open(facts),
       received: (bytes) => this.#receive(bytes),
       ended: () => {
-        if (this.#isClosedHere || this.#isEnded) return
+        // Behind a fault, it is the close that this runtime tells of as an end.
+        if (this.#isClosedHere || this.#isEnded || this.#fault !== undefined) return
         this.#isEnded = true
         this.#takeReader()?.(over)
       },
       drained: () => {
         this.#hasRoom = true
-        drain(this.#writers, Effect.void)
+        this.#takeWriter()?.(Effect.void)
       },
       finished: () => {
         this.#sending = "ended"
+        // A runtime says nothing of room once it has been told to end.
+        this.#hasRoom = true
+        this.#takeWriter()?.(Effect.void)
         drain(this.#enders, Effect.void)
       },
       failed: (fault) => this.#fail(fault),
@@ -195,8 +203,9 @@ export class SocketConnection {
   readonly #room: Effect.Effect<void, IoFault> = Effect.callback<void, IoFault>((resume) => {
     const shut = this.#shut()
     if (this.#hasRoom || shut !== undefined) return resume(shut ?? Effect.void)
-    this.#writers.add(resume)
-    return Effect.sync(() => void this.#writers.delete(resume))
+    if (this.#writer !== undefined) return resume(Effect.fail(new SocketBusy({ phase: "write" })))
+    this.#writer = resume
+    return Effect.sync(() => void (this.#writer = undefined))
   })
 
   #open(facts: SocketFacts): void {
@@ -212,7 +221,7 @@ export class SocketConnection {
     if (reader !== undefined) return reader(Effect.succeed(bytes))
     this.#pieces.push(bytes)
     this.#bytes += bytes.length
-    if (this.#bytes >= this.#maxReadBytes) this.#flow(false)
+    if (this.#bytes >= this.#maxReadBytes || this.#pieces.length >= maxPieces) this.#flow(false)
   }
 
   /** The first fault counts. A runtime may leave a handle open behind one, so it is closed here. */
@@ -256,14 +265,14 @@ export class SocketConnection {
     this.#takeOpening()?.(Effect.interrupt)
     this.#takeReader()?.(this.#isEnded ? over : Effect.fail(new SocketClosed({ phase: "read" })))
     const closed = Effect.fail(new SocketClosed({ phase: "write" }))
-    drain(this.#writers, closed)
+    this.#takeWriter()?.(closed)
     drain(this.#enders, closed)
   }
 
   #settle(fault: Effect.Effect<never, DialFault>): void {
     this.#takeOpening()?.(fault)
     this.#takeReader()?.(fault)
-    drain(this.#writers, fault)
+    this.#takeWriter()?.(fault)
     drain(this.#enders, fault)
   }
 
@@ -272,6 +281,12 @@ export class SocketConnection {
     const opening = this.#opening
     this.#opening = undefined
     return opening
+  }
+
+  #takeWriter(): Resume<void, IoFault> | undefined {
+    const writer = this.#writer
+    this.#writer = undefined
+    return writer
   }
 
   #takeReader(): Resume<Bytes | undefined, IoFault> | undefined {

@@ -65,7 +65,7 @@ export interface SocketEvents {
   readonly received: (bytes: Uint8Array) => void
   /** The peer sends no more. */
   readonly ended: () => void
-  /** There is room again after a write that said there was none. */
+  /** There is room again after a write that said there was none; need not be told once the own side has been ended. */
   readonly drained: () => void
   /** All that was written and the end behind it are the system's. */
   readonly finished: () => void

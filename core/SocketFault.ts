@@ -26,7 +26,10 @@ abstract class Told extends Refusal implements Facts {
   }
 }
 
-/** Nobody listens at this address or path; some runtimes say the same of an address that there is no way to. */
+/**
+ * Nobody listens at this address or path. Bun says the same of an address that there is no way to, of most of what is wrong with
+ * a path, and where too many files are open here.
+ */
 export class PeerRefused extends Told {
   readonly _tag = "PeerRefused"
   override readonly name = "PeerRefused"
@@ -44,7 +47,7 @@ export class PeerUnreachable extends Told {
   }
 }
 
-/** The name has no address, or nobody could tell it now; or the path is not there. */
+/** The name has no address, or nobody could tell it now; or the path leads to nothing. */
 export class NameNotFound extends Told {
   readonly _tag = "NameNotFound"
   override readonly name = "NameNotFound"
@@ -130,7 +133,10 @@ export class SocketClosed extends Refusal {
   }
 }
 
-/** Misuse: one read and one write at a time. The one that waits is not disturbed, and nothing was written. */
+/**
+ * Misuse: one read and one write at a time, or a write while an interrupted one has left no room. The one that waits is not
+ * disturbed, and nothing was written.
+ */
 export class SocketBusy extends Refusal {
   readonly _tag = "SocketBusy"
   override readonly name = "SocketBusy"
@@ -140,7 +146,7 @@ export class SocketBusy extends Refusal {
     this.phase = facts.phase
   }
   override get message(): string {
-    return `another fiber waits already (${this.phase})`
+    return `another one is under way (${this.phase})`
   }
 }
 

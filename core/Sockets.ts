@@ -11,7 +11,7 @@ import * as Exit from "effect/Exit"
 import * as Result from "effect/Result"
 import * as Scope from "effect/Scope"
 import * as HappyEyeballs from "./HappyEyeballs.ts"
-import type { InvalidRequest } from "./Refusal.ts"
+import { InvalidRequest } from "./Refusal.ts"
 import { frozen } from "./Snapshot.ts"
 import { type Census, SocketConnection } from "./SocketConnection.ts"
 import type { Point, SocketDriver, SocketFacts } from "./SocketDriver.ts"
@@ -24,13 +24,17 @@ export interface Socket {
   /**
    * The next bytes, or undefined once the peer sends no more.
    *
-   * What nobody has read is kept up to `maxReadBytes`, and then the peer has to wait; a piece on its way and the runtime's own
-   * buffer, 64 KiB each, may come on top. Interrupted, it has taken nothing.
+   * What nobody has read is kept up to `maxReadBytes` or 1,024 pieces, and then the peer has to wait; a piece on its way and the
+   * runtime's own buffer, 64 KiB each, may come on top. Interrupted, it has taken nothing.
+   *
+   * Over TLS, too, an end may be that of the connection below, which anybody on the way can make: where it matters whether all
+   * has come, what is sent has to say how long it is.
    */
   readonly read: Effect.Effect<Uint8Array | undefined, IoFault>
   /**
    * Hands bytes over, in one go, before anything else happens, and waits while the connection has no room for more. They must
-   * not be changed any more. Interrupted, it only stops waiting: they are on their way.
+   * not be changed any more. Interrupted, it only stops waiting: they are on their way. The next write is `SocketBusy` then,
+   * until there is room again, for which `write([])` waits. What is no bytes is a defect, and nothing was written.
    */
   readonly write: (bytes: Uint8Array | ReadonlyArray<Uint8Array>) => Effect.Effect<void, IoFault>
   /** Says that nothing more will be sent, and waits until all that was is the system's. The peer may go on sending. */
@@ -181,13 +185,19 @@ const pointOf = ({ keepAliveMillis, local, noDelay, port }: HostPlan, address: A
   keepAliveMillis,
 })
 
+const notBytes = { field: "bytes", rule: "a Uint8Array, or an array of them", value: {} }
+
 /** The dial is over. */
 const socketOf = (connection: SocketConnection): Socket => {
   connection.begin()
   return {
     facts: connection.facts,
     read: connection.read,
-    write: (bytes) => connection.write(Array.isArray(bytes) ? bytes : [bytes as Uint8Array]),
+    write: (bytes) => {
+      const pieces: ReadonlyArray<Uint8Array> = Array.isArray(bytes) ? bytes : [bytes as Uint8Array]
+      const isWrong = pieces.findIndex((piece) => !ArrayBuffer.isView(piece)) >= 0
+      return isWrong ? Effect.die(new InvalidRequest(notBytes)) : connection.write(pieces)
+    },
     end: connection.end,
     abort: connection.abort,
     close: connection.leave,

@@ -5,6 +5,6 @@ import * as Core from "../../core/Sockets.ts"
 import * as Shared from "../shared/Sockets.ts"
 
 /** What Bun supplies. */
-export const driver: SocketDriver = Shared.driver({ badLocalAddress: "EADDRNOTAVAIL" })
+export const driver: SocketDriver = Shared.driver({})
 
 export const layer: Layer.Layer<Core.Sockets> = Layer.effect(Core.Sockets, Core.make(driver))

@@ -11,7 +11,6 @@ interface Reading {
 
 /** What Deno supplies. A paused TLS socket would go on reading without bound there. */
 export const driver: SocketDriver = Shared.driver({
-  badLocalAddress: "EINVAL",
   flow: (raw, flows) => {
     const handle = (raw as Reading)._handle
     if (flows) handle?.readStart()

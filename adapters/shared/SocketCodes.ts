@@ -1,6 +1,7 @@
 /** The codes of errors of `node:net` and `node:tls` as faults. It owns nothing. */
 import type { Socket } from "node:net"
 import * as Fault from "../../core/SocketFault.ts"
+import type { Address } from "../../core/SocketTarget.ts"
 
 /** As much of an error as is looked at; its message may hold addresses and names. */
 export interface RuntimeError extends Error {
@@ -8,10 +9,10 @@ export interface RuntimeError extends Error {
   readonly syscall?: string | undefined
 }
 
-/** What a runtime says or does in another way than Node. */
+/** What a runtime does in another way than most. */
 export interface Differences {
-  /** Its code for a local address that this machine does not have. */
-  readonly badLocalAddress: string
+  /** Closes TLS with a reset of what is below; left out where resetting that, and closing both, does it. */
+  readonly reset?: ((raw: Socket, secured: Socket) => void) | undefined
   /** Stops and starts what is below TLS, where pausing TLS does not; left out where it does. */
   readonly flow?: ((raw: Socket, flows: boolean) => void) | undefined
 }
@@ -25,6 +26,8 @@ const told: Readonly<Record<string, new (facts: Fault.Facts) => Fault.DialFault>
   ENOTFOUND: Fault.NameNotFound,
   ENODATA: Fault.NameNotFound,
   ENOENT: Fault.NameNotFound,
+  ENOTDIR: Fault.NameNotFound,
+  ELOOP: Fault.NameNotFound,
   ECONNRESET: Fault.PeerReset,
   ECONNABORTED: Fault.PeerReset,
   EPIPE: Fault.PeerReset,
@@ -34,18 +37,18 @@ const told: Readonly<Record<string, new (facts: Fault.Facts) => Fault.DialFault>
   ERR_SSL_TLSV1_ALERT_NO_APPLICATION_PROTOCOL: Fault.NoCommonProtocol,
 }
 
-/** OpenSSL's words for a chain that it cannot verify; those that begin with ERR_ are about something else. */
-const untrusted = /^(?!ERR_).*(CERT|_CA$|CRL|PURPOSE|PATH_LENGTH|UNABLE_TO|SELF_SIGNED)/
+/**
+ * OpenSSL's words for a chain that it cannot verify, a key too weak among them, which Node has no word for; those that begin
+ * with ERR_ are about something else.
+ */
+const untrusted = /^(?!ERR_).*(CERT|_CA$|CRL|PURPOSE|PATH_LENGTH|UNABLE_TO|SELF_SIGNED|^UNSPECIFIED$)/
 
 /** The fault that an error is. */
-export const translate = (
-  { badLocalAddress }: Differences,
-  error: RuntimeError,
-  phase: Fault.Phase,
-): Fault.DialFault => {
+export const translate = (error: RuntimeError, phase: Fault.Phase, local?: Address): Fault.DialFault => {
   const code = error.code ?? "UNKNOWN"
   const facts = { phase, code }
-  if (phase === "connect" && code === badLocalAddress) return new Fault.LocalAddressUnusable(facts)
+  // Also of Linux, for one from which there is no way to the peer, such as that of the machine itself.
+  if (phase === "connect" && code === "EINVAL" && local !== undefined) return new Fault.LocalAddressUnusable(facts)
   if (phase === "tls" && untrusted.test(code)) return new Fault.TlsUntrusted(facts)
   // `EAI_AGAIN` and its like: nobody could tell now.
   if (phase === "resolve") return new Fault.NameNotFound(facts)

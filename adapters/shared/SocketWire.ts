@@ -48,6 +48,8 @@ export class Wire implements SocketWire {
     const options: tls.ConnectionOptions & { readonly allowHalfOpen: true } = {
       socket: this.#raw,
       allowHalfOpen: true,
+      // Or NODE_TLS_REJECT_UNAUTHORIZED in the environment would switch the check off.
+      rejectUnauthorized: true,
       secureContext: credentials as tls.SecureContext,
       // An address is no server name (RFC 6066, section 3), and is what the certificate must have all the same.
       ...(net.isIP(serverName) === 0 ? { servername: serverName } : { host: serverName }),
@@ -88,7 +90,9 @@ export class Wire implements SocketWire {
   }
 
   reset(): void {
+    const { reset } = this.#differences
     if (this.#point.path !== undefined) return this.destroy()
+    if (this.#socket !== this.#raw && reset !== undefined) return reset(this.#raw, this.#socket)
     this.#raw.resetAndDestroy()
     this.#socket.destroy()
   }
@@ -97,7 +101,7 @@ export class Wire implements SocketWire {
     this.#open++
     socket.on("error", (error: RuntimeError) => {
       const phase = this.#isHeard ? error.syscall === "write" ? "write" : "read" : this.#phase
-      this.#events.failed(translate(this.#differences, error, phase))
+      this.#events.failed(translate(error, phase, this.#point.path === undefined ? this.#point.local : undefined))
     })
     socket.once("close", () => {
       if (--this.#open === 0) this.#events.gone()
