@@ -1,16 +1,19 @@
-/** A visit over real sockets, interrupted at each of its steps on the live scheduler, leaves nothing of it open. */
+/** What sockets do beyond the laws of their port: a visit that is interrupted at each step, codes, and what cannot be switched off. */
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import { existsSync } from "node:fs"
+import process from "node:process"
 import * as BunPlatform from "../../adapters/bun/Platform.ts"
 import * as Bun from "../../adapters/bun/testing/mod.ts"
 import * as DenoPlatform from "../../adapters/deno/Platform.ts"
 import * as Deno from "../../adapters/deno/testing/mod.ts"
 import * as NodePlatform from "../../adapters/node/Platform.ts"
 import * as Node from "../../adapters/node/testing/mod.ts"
+import { translate } from "../../adapters/shared/SocketCodes.ts"
+import type { Phase } from "../../core/SocketFault.ts"
 import * as Sockets from "../../core/Sockets.ts"
-import type { Target } from "../../core/SocketTarget.ts"
+import type { Address, Target } from "../../core/SocketTarget.ts"
 import * as Peers from "../conformance/Peers.ts"
 import * as Example from "../docs/Example.ts"
 
@@ -32,6 +35,53 @@ const visit = (target: Target) =>
     yield* socket.close
     return length
   }).pipe(Effect.scoped, Effect.provide(layer))
+
+const dial = (target: Target) =>
+  Effect.provide(Effect.flatMap(Sockets.Sockets, (sockets) => sockets.dial(target)), layer)
+
+describe("a peer that is not trusted", () => {
+  it("is refused whatever the environment says", async () => {
+    const target = (serverName: string, ca: string): Target => ({
+      host: "127.0.0.1",
+      port: peers.ports["tls"]!,
+      tls: { serverName, ca: peers.certificates[ca]! },
+    })
+    const tags = ["other.test/authority.pem", "127.0.0.9/authority.pem", "localhost/stranger.pem"].map((each) => {
+      const [serverName = "", ca = ""] = each.split("/")
+      return Effect.map(Effect.flip(Effect.scoped(dial(target(serverName, ca)))), ({ _tag }) => _tag)
+    })
+    process.env["NODE_TLS_REJECT_UNAUTHORIZED"] = "0"
+    const told = await Effect.runPromise(Effect.all(tags)).finally(() => {
+      delete process.env["NODE_TLS_REJECT_UNAUTHORIZED"]
+    })
+    assert.deepStrictEqual(told, ["TlsNameMismatch", "TlsNameMismatch", "TlsUntrusted"])
+  })
+})
+
+describe("a code of the runtime", () => {
+  it("is the same fault wherever it is told of", () => {
+    const local: Address = { ip: "127.0.0.2", family: 4 }
+    const tagOf = (code: string, phase: Phase, from?: Address): string =>
+      translate(Object.assign(new Error(code), { code }), phase, from)._tag
+    const wrong: ReadonlyArray<readonly [string, Phase, string, Address?]> = [
+      ["EINVAL", "connect", "LocalAddressUnusable", local],
+      ["EINVAL", "connect", "SocketFailed"],
+      ["EINVAL", "write", "SocketFailed", local],
+      ["EADDRNOTAVAIL", "connect", "LocalAddressUnusable"],
+      ...["ENOENT", "ENOTDIR", "ELOOP"].map((code) => [code, "connect", "NameNotFound"] as const),
+      ...["EAI_AGAIN", "EMFILE", "ENOTFOUND"].map((code) => [code, "resolve", "NameNotFound"] as const),
+      ...["UNSPECIFIED", "CERT_HAS_EXPIRED", "INVALID_CA", "UNABLE_TO_GET_ISSUER_CERT"]
+        .map((code) => [code, "tls", "TlsUntrusted"] as const),
+      ["ERR_SSL_TLSV13_ALERT_CERTIFICATE_REQUIRED", "tls", "SocketFailed"],
+      ["UNSPECIFIED", "read", "SocketFailed"],
+      ["EMFILE", "connect", "SocketFailed"],
+    ]
+    assert.deepStrictEqual(
+      wrong.map(([code, phase, , from]) => tagOf(code, phase, from)),
+      wrong.map(([, , tag]) => tag),
+    )
+  })
+})
 
 describe.skipIf(!existsSync("/proc/self/task"))("a visit", () => {
   const tls = () => ({ ca: peers.certificates["authority.pem"]!, serverName: "localhost" })

@@ -70,10 +70,10 @@ class Peer {
   readonly stall = new Box<{ readonly isStalled: boolean; readonly bytes: number }>()
   readonly held = new Set<() => void>()
   readonly live: Set<net.Socket>
-  readonly #act: (socket: net.Socket, peer: Peer) => void
+  readonly #act: Act
   readonly #left: () => void
 
-  constructor(live: Set<net.Socket>, left: () => void, act: (socket: net.Socket, peer: Peer) => void) {
+  constructor(live: Set<net.Socket>, left: () => void, act: Act) {
     this.live = live
     this.#left = left
     this.#act = act
@@ -138,7 +138,9 @@ const source = (socket: net.Socket, peer: Peer): void => {
   go()
 }
 
-const acts: Readonly<Record<string, (socket: net.Socket, peer: Peer) => void>> = {
+type Act = (socket: net.Socket, peer: Peer) => void
+
+const acts: Readonly<Record<string, Act>> = {
   echo,
   source,
   /** Reads to the end, and then says how many bytes came. */
@@ -173,6 +175,20 @@ const acts: Readonly<Record<string, (socket: net.Socket, peer: Peer) => void>> =
   leaves: (socket) => {
     socket.once("data", () => socket.end())
   },
+}
+
+/**
+ * Hands everything on to another peer. In front of TLS it tells how the connection below that ended, where some runtimes
+ * (Deno 2.9) tell of an end.
+ */
+const relay = (port: number): Act => (socket) => {
+  const onward = net.connect({ host: "127.0.0.1", port, allowHalfOpen: true })
+  onward.on("error", () => void socket.destroy())
+  onward.on("data", (piece) => void socket.write(piece))
+  onward.on("end", () => void socket.end())
+  socket.on("data", (piece) => void onward.write(piece))
+  socket.on("end", () => void onward.end())
+  socket.once("close", () => void onward.destroy())
 }
 
 const listening = (server: net.Server, options: net.ListenOptions): Promise<number> =>
@@ -223,10 +239,10 @@ export const host = async (): Promise<Hosted> => {
   const ports: Record<string, number> = {}
   const open = async (
     name: string,
-    act: string,
+    act: Act,
     at: net.ListenOptions = { host: "127.0.0.1", port: 0 },
   ): Promise<void> => {
-    const peer = peers[name] ??= new Peer(live, left, acts[act]!)
+    const peer = peers[name] ??= new Peer(live, left, act)
     const server = net.createServer({ allowHalfOpen: true }, (socket) => (peer.count(socket), peer.visit(socket)))
     servers.push(server)
     ports[name] = await listening(server, at)
@@ -243,14 +259,15 @@ export const host = async (): Promise<Hosted> => {
   const temporary = mkdtempSync(join(tmpdir(), "holdfast-peers-"))
   const path = join(temporary, "echo")
   const hole = await blackHole()
-  for (const act of Object.keys(acts)) await open(act, act)
-  await open("path", "echo", { path })
-  await open("beside", "echo", { host: "127.0.0.2", port: hole.port })
+  for (const [name, act] of Object.entries(acts)) await open(name, act)
+  await open("path", echo, { path })
+  await open("beside", echo, { host: "127.0.0.2", port: hole.port })
   const protocols = { ALPNProtocols: ["h2", "http/1.1"] }
   await secure("tls", "echo", protocols)
   await secure("tlsSource", "source", protocols)
   // One that allows a half-open connection would also keep one that is left amid the handshake.
   await secure("tlsSink", "sink", { ...protocols, allowHalfOpen: true })
+  await open("belowTls", relay(ports["tls"]!))
   await secure("expired", "echo", { cert: file("expired.pem") })
   await secure("mutual", "echo", { ca: file("authority.pem"), requestCert: true, rejectUnauthorized: true })
   // A port that was free a moment ago, and is not given out again so soon.

@@ -132,6 +132,7 @@ const plain: ReadonlyArray<Some> = [
   ),
   refuses("a port that nobody listens at", (rig) => at(rig, "refuses"), "PeerRefused", "connect"),
   refuses("a path that is not there", ({ peers }) => ({ path: `${peers.path}.not` }), "NameNotFound", "connect"),
+  refuses("a path below what is no folder", ({ peers }) => ({ path: `${peers.path}/x` }), "NameNotFound", "connect"),
   refuses(
     "a name that is not there",
     (rig) => ({ ...at(rig, "echo"), host: "nothing.invalid" } as Target),
@@ -161,6 +162,18 @@ const plain: ReadonlyArray<Some> = [
       }),
   },
 ]
+
+/** What to trust, or who to be, that cannot be read: nothing is dialled, and nothing of it is shown. */
+const unreadable = (name: string, more: (peers: Peers) => Partial<Tls>): Some => ({
+  name,
+  holds: (rig) =>
+    Effect.gen(function* () {
+      const dialing = dial(rig, "mutual", tls(rig, more(rig.peers)))
+      const fault = yield* Effect.flip(dialing)
+      yield* same("fault", [fault._tag, "field" in fault && fault.field], ["InvalidRequest", "tls"])
+      yield* truly("no secret is shown", !/wrong-one|BEGIN/.test(JSON.stringify(fault) + String(fault)))
+    }),
+})
 
 const secured: ReadonlyArray<Some> = [
   echoes(
@@ -210,19 +223,44 @@ const secured: ReadonlyArray<Some> = [
   refuses("TLS: a peer that speaks none", (rig) => at(rig, "plain", tls(rig)), "SocketFailed", "tls"),
   refuses("TLS: a peer that leaves amid the handshake", (rig) => at(rig, "leaves", tls(rig)), "PeerReset", "tls"),
   refuses("TLS: a peer that cuts the handshake off", (rig) => at(rig, "resets", tls(rig)), "PeerReset", "tls"),
+  unreadable("TLS: a key that cannot be opened is refused before anything is dialled", ({ certificates }) => ({
+    certificate: {
+      chain: certificates["client.pem"]!,
+      key: Redacted.make(certificates["client.locked.key"]!),
+      passPhrase: Redacted.make("wrong-one"),
+    },
+  })),
+  unreadable("TLS: a key of another certificate is refused before anything is dialled", ({ certificates }) => ({
+    certificate: { chain: certificates["server.pem"]!, key: Redacted.make(certificates["client.key"]!) },
+  })),
+  unreadable(
+    "TLS: authorities one of which cannot be read are refused before anything is dialled",
+    ({ certificates }) => {
+      const authority = certificates["authority.pem"]!
+      return { ca: [authority, `${authority}-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n`] }
+    },
+  ),
   {
-    name: "TLS: a key that cannot be opened is refused before anything is dialled",
+    name: "TLS: a peer that wants a certificate and gets none is a fault, also for whoever reads later",
     holds: (rig) =>
       Effect.gen(function* () {
-        const key = Redacted.make(rig.peers.certificates["client.locked.key"]!)
-        const certificate = {
-          chain: rig.peers.certificates["client.pem"]!,
-          key,
-          passPhrase: Redacted.make("wrong-one"),
-        }
-        const fault = yield* Effect.flip(dial(rig, "mutual", tls(rig, { certificate })))
-        yield* same("fault", [fault._tag, "field" in fault && fault.field], ["InvalidRequest", "tls"])
-        yield* truly("no secret is shown", !/wrong-one|PRIVATE/.test(JSON.stringify(fault) + String(fault)))
+        const using = Effect.gen(function* () {
+          const socket = yield* dial(rig, "mutual", tls(rig))
+          // By then it has been told of, and nobody has read.
+          yield* Effect.sleep(50)
+          return yield* socket.read
+        })
+        yield* same("fault", (yield* Effect.flip(using))._tag, "SocketFailed")
+      }),
+  },
+  {
+    name: "TLS: a connection is aborted or closed as soon as it is there",
+    holds: (rig) =>
+      Effect.gen(function* () {
+        const before = yield* rig.open
+        yield* (yield* dial(rig, "tls", tls(rig))).abort
+        yield* (yield* dial(rig, "tls", tls(rig))).close
+        yield* same("sockets that are open", yield* rig.open, before)
       }),
   },
   {
@@ -315,12 +353,43 @@ const ends: ReadonlyArray<Some> = [
       }),
   },
   {
+    name: "an end behind a write that waits comes through, and the write too",
+    holds: (rig) =>
+      Effect.gen(function* () {
+        const socket = yield* dial(rig, "lagging")
+        const write = socket.write(Pattern.piece(0, Pattern.long))
+        const writing = yield* Effect.forkChild(write, { startImmediately: true })
+        const ending = yield* Effect.forkChild(socket.end, { startImmediately: true })
+        yield* ask(() => rig.peers.release("lagging"))
+        yield* Fiber.join(writing)
+        yield* Fiber.join(ending)
+        yield* rest(socket)
+        const { bytes, isEnded, isRight } = yield* ask(() => rig.peers.story("lagging"))
+        yield* same("what it got", { bytes, isRight, isEnded }, { bytes: Pattern.long, isRight: true, isEnded: true })
+      }),
+  },
+  {
     name: "an abort is a reset to the peer",
     holds: (rig) => aborts(rig, "echo", {}),
   },
   {
+    name: "an abort of what the peer does not take is a reset to it",
+    holds: (rig) =>
+      Effect.gen(function* () {
+        const socket = yield* dial(rig, "lagging")
+        const write = Effect.flip(socket.write(Pattern.piece(0, Pattern.long)))
+        const writing = yield* Effect.forkChild(write, { startImmediately: true })
+        yield* Effect.sleep(20)
+        yield* socket.abort
+        yield* same("the write", (yield* Fiber.join(writing))._tag, "SocketClosed")
+        yield* ask(() => rig.peers.release("lagging"))
+        const { error, isEnded } = yield* ask(() => rig.peers.story("lagging"))
+        yield* same("story", { isEnded, error }, { isEnded: false, error: "ECONNRESET" })
+      }),
+  },
+  {
     name: "an abort is a reset to the peer, over TLS",
-    holds: (rig) => aborts(rig, "tls", tls(rig)),
+    holds: (rig) => aborts(rig, "belowTls", tls(rig)),
   },
   {
     name: "a peer that cuts the connection off is a fault of its own, not an end",

@@ -21,19 +21,17 @@ const abandons = "a dial cannot be cancelled, so it is abandoned and counted"
 
 export const socketGaps: Readonly<Record<"node" | "deno" | "bun" | "edge", Law.Gaps>> = {
   node: {},
-  deno: {
-    "TLS: a key that cannot be opened is refused before anything is dialled":
-      "it takes any text for a key, and the peer refuses the certificate",
-    "an abort is a reset to the peer, over TLS": "it closes what is below TLS in the ordinary way",
-  },
+  deno: {},
   bun: {
     "an address that there is no way to": "it says that nobody listens there",
+    "a path below what is no folder": "it says that nobody listens there",
   },
   edge: {
     "an echo over TCP, and its two addresses": noLocal,
     "a local address": noLocal,
     "an echo over a path": "there are no paths",
     "a path that is not there": "there are no paths",
+    "a path below what is no folder": "there are no paths",
     "keep-alive, and writes that are gathered": "neither can be asked for",
     "a port that nobody listens at": noReason,
     "a name that is not there": noReason,
@@ -42,8 +40,12 @@ export const socketGaps: Readonly<Record<"node" | "deno" | "bun" | "edge", Law.G
       "no protocols can be offered, nor an authority given",
     "an echo over TLS with a certificate of one's own, its key locked": "no certificate can be given",
     "TLS: a key that cannot be opened is refused before anything is dialled": "no certificate can be given",
+    "TLS: a key of another certificate is refused before anything is dialled": "no certificate can be given",
+    "TLS: authorities one of which cannot be read are refused before anything is dialled": "no authority can be given",
     "TLS: an authority that is not trusted": "no authority can be given",
     "TLS: no protocol in common": "no protocols can be offered",
+    "TLS: a peer that wants a certificate and gets none is a fault, also for whoever reads later":
+      "it is told as an orderly close",
     "TLS: a certificate that is over": lateTls,
     "TLS: a certificate for another name": lateTls,
     "TLS: a peer that speaks none": lateTls,
@@ -52,6 +54,7 @@ export const socketGaps: Readonly<Record<"node" | "deno" | "bun" | "edge", Law.G
     "TLS: a handshake that stalls ends when the dial is interrupted, and nothing is left": lateTls,
     "an abort is a reset to the peer": "there is no reset, only a close",
     "an abort is a reset to the peer, over TLS": "there is no reset, only a close",
+    "an abort of what the peer does not take is a reset to it": "there is no reset, only a close",
     "a peer that cuts the connection off is a fault of its own, not an end": "it is told as an orderly close",
     "1,000 dials interrupted while a name is looked up": abandons,
     "1,000 dials interrupted while they connect": abandons,

@@ -304,6 +304,76 @@ describe("a handle", () => {
       assert.strictEqual(told.filter((each) => each === "end").length, 1)
     }))
 
+  /** One that is dialled, with its handle. */
+  const opened = (target: Target = held) =>
+    Effect.gen(function* () {
+      const { handles, sockets } = platform({})
+      const dialing = yield* Effect.forkChild(sockets.dial(target), { startImmediately: true })
+      handles[0]!.events.opened(facts)
+      return { ...handles[0]!, socket: yield* Fiber.join(dialing) }
+    })
+  const full = [piece(1), piece(1)]
+
+  it.effect("that has been ended lets a write that waits go with its end, since no room is told of any more", () =>
+    Effect.gen(function* () {
+      const { events, socket } = yield* opened()
+      const writing = yield* Effect.forkChild(socket.write(full), { startImmediately: true })
+      const ending = yield* Effect.forkChild(socket.end, { startImmediately: true })
+      assert.isUndefined(writing.pollUnsafe())
+      events.finished()
+      yield* Fiber.join(writing)
+      yield* Fiber.join(ending)
+    }))
+
+  it.effect("takes no more behind a write that was interrupted until there is room, for which an empty one waits", () =>
+    Effect.gen(function* () {
+      const { events, socket, told } = yield* opened()
+      const writing = yield* Effect.forkChild(socket.write(full), { startImmediately: true })
+      yield* Fiber.interrupt(writing)
+      assert.strictEqual((yield* Effect.flip(socket.write(piece(1))))._tag, "SocketBusy")
+      const waiting = yield* Effect.forkChild(socket.write([]), { startImmediately: true })
+      assert.strictEqual((yield* Effect.flip(socket.write([])))._tag, "SocketBusy")
+      assert.isUndefined(waiting.pollUnsafe())
+      events.drained()
+      yield* Fiber.join(waiting)
+      yield* socket.write(piece(1))
+      assert.deepStrictEqual(told, ["resume", "write 2", "write 1"])
+    }))
+
+  it.effect("is given nothing of a write that is not all bytes", () =>
+    Effect.gen(function* () {
+      const { socket, told } = yield* opened()
+      const holey: Array<Uint8Array> = [piece(1)]
+      holey[2] = piece(1)
+      for (const wrong of [undefined, null, "text", {}, [piece(1), "text"], [piece(1), null], holey]) {
+        const exit = yield* Effect.exit(socket.write(wrong as never))
+        assert.isTrue(Exit.hasDies(exit))
+        assert.notInclude(JSON.stringify(exit), "text")
+      }
+      assert.deepStrictEqual(told, ["resume"])
+    }))
+
+  it.effect("that failed has not ended, though its runtime tells of the close as an end", () =>
+    Effect.gen(function* () {
+      const { events, socket } = yield* opened()
+      events.received(piece(1))
+      events.failed(refused)
+      events.ended()
+      assert.strictEqual((yield* socket.read)?.length, 1)
+      assert.strictEqual(yield* Effect.flip(socket.read), refused)
+    }))
+
+  it.effect("keeps no more than 1,024 pieces, however small they are", () =>
+    Effect.gen(function* () {
+      const { events, socket, told } = yield* opened()
+      for (let i = 1; i < 1_024; i++) events.received(piece(1))
+      assert.deepStrictEqual(told, ["resume"])
+      events.received(piece(1))
+      assert.deepStrictEqual(told, ["resume", "pause"])
+      for (let i = 0; i < 1_024; i++) yield* socket.read
+      assert.deepStrictEqual(told, ["resume", "pause", "resume"])
+    }))
+
   it.effect("that the peer has let go of tells everybody who waits", () =>
     Effect.gen(function* () {
       const { handles, sockets } = platform({})
