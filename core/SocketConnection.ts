@@ -234,7 +234,9 @@ export class SocketConnection {
   }
 
   #leave(tell: () => void): Effect.Effect<void> {
-    const isStuck = this.#state === "dialing" || (this.#state === "open" && !this.#hasRoom)
+    // One that has failed is closing by itself.
+    const isDialing = this.#state === "dialing" && this.#fault === undefined
+    const isStuck = isDialing || (this.#state === "open" && !this.#hasRoom)
     const isAbandoned = this.#abandons && (isStuck || this.#state === "abandoned")
     this.#close(isAbandoned ? "abandoned" : "closing", tell)
     return isAbandoned ? Effect.void : this.closed

@@ -39,15 +39,13 @@ export class EdgeWire implements SocketWire {
       return
     }
     const address = { hostname: point.address.ip, port: point.port }
-    this.#socket = connect(address, { secureTransport: "starttls", allowHalfOpen: true })
-    this.#open(this.#socket, false)
+    this.#begin(false, () => connect(address, { secureTransport: "starttls", allowHalfOpen: true }))
   }
 
   secure({ serverName }: Securing): void {
     this.#phase = "tls"
     this.#isOpen = false
-    this.#socket = this.#socket!.startTls({ expectedServerHostname: serverName })
-    this.#open(this.#socket, true)
+    this.#begin(true, () => this.#socket!.startTls({ expectedServerHostname: serverName }))
   }
 
   resume(): void {
@@ -89,6 +87,18 @@ export class EdgeWire implements SocketWire {
 
   reset(): void {
     this.destroy()
+  }
+
+  /** What the edge refuses there and then is told of as everything else is. */
+  #begin(isSecure: boolean, begin: () => EdgeSocket): void {
+    try {
+      this.#socket = begin()
+      this.#open(this.#socket, isSecure)
+    } catch (error) {
+      // What TLS was to go over is there still.
+      this.#isOpen = isSecure
+      queueMicrotask(() => this.#over(translate(this.#phase, error)))
+    }
   }
 
   #open(socket: EdgeSocket, isSecure: boolean): void {

@@ -21,6 +21,15 @@ const optionsOf = (point: Point): net.NetConnectOpts =>
     allowHalfOpen: true,
   }
 
+/** Without a permission for a path, Deno throws there and then: told of as everything else is. */
+const begin = (point: Point): net.Socket => {
+  try {
+    return net.connect(optionsOf(point))
+  } catch (error) {
+    return new net.Socket().destroy(error as Error)
+  }
+}
+
 export class Wire implements SocketWire {
   readonly #events: SocketEvents
   readonly #differences: Differences
@@ -37,7 +46,7 @@ export class Wire implements SocketWire {
     this.#events = events
     this.#differences = differences
     this.#point = point
-    this.#raw = this.#socket = net.connect(optionsOf(point))
+    this.#raw = this.#socket = begin(point)
     this.#watch(this.#raw)
     this.#raw.once("connect", () => events.opened(factsOf(point, this.#raw, undefined)))
   }

@@ -5,12 +5,17 @@ import * as Exit from "effect/Exit"
 import { existsSync } from "node:fs"
 import process from "node:process"
 import * as BunPlatform from "../../adapters/bun/Platform.ts"
+import * as BunSockets from "../../adapters/bun/Sockets.ts"
 import * as Bun from "../../adapters/bun/testing/mod.ts"
 import * as DenoPlatform from "../../adapters/deno/Platform.ts"
+import * as DenoSockets from "../../adapters/deno/Sockets.ts"
 import * as Deno from "../../adapters/deno/testing/mod.ts"
+import * as EdgeSockets from "../../adapters/edge/Sockets.ts"
 import * as NodePlatform from "../../adapters/node/Platform.ts"
+import * as NodeSockets from "../../adapters/node/Sockets.ts"
 import * as Node from "../../adapters/node/testing/mod.ts"
 import { translate } from "../../adapters/shared/SocketCodes.ts"
+import type { SocketDriver } from "../../core/SocketDriver.ts"
 import type { Phase } from "../../core/SocketFault.ts"
 import * as Sockets from "../../core/Sockets.ts"
 import type { Address, Target } from "../../core/SocketTarget.ts"
@@ -19,6 +24,7 @@ import * as Example from "../docs/Example.ts"
 
 const { Leaks } = { node: Node, deno: Deno, bun: Bun }[Example.runtime]
 const { layer } = { node: NodePlatform, deno: DenoPlatform, bun: BunPlatform }[Example.runtime]
+const { driver } = { node: NodeSockets, deno: DenoSockets, bun: BunSockets }[Example.runtime]
 let peers: Peers.Hosted
 beforeAll(async () => {
   peers = await Peers.host()
@@ -55,6 +61,35 @@ describe("a peer that is not trusted", () => {
       delete process.env["NODE_TLS_REJECT_UNAUTHORIZED"]
     })
     assert.deepStrictEqual(told, ["TlsNameMismatch", "TlsNameMismatch", "TlsUntrusted"])
+  })
+})
+
+describe("a dial that the runtime throws at", () => {
+  const told = (driver: SocketDriver, target: Target) =>
+    Effect.runPromise(Effect.gen(function* () {
+      const sockets = yield* Sockets.make(driver)
+      const fault = yield* Effect.flip(Effect.scoped(sockets.dial(target)))
+      return [fault._tag, yield* sockets.snapshot]
+    }))
+  const nothing = ["SocketFailed", { dialing: 0, open: 0, closing: 0, abandoned: 0 }]
+
+  it("is a fault, and nothing of it is counted any more", async () => {
+    // As Deno does where it has no permission; the rules at the door let no such path through.
+    const connect: SocketDriver["connect"] = (_, events) => driver.connect({ path: 7 as never }, events)
+    assert.deepStrictEqual(await told({ ...driver, connect }, { path: "/tmp/peer" }), nothing)
+  })
+
+  it("is a fault on the edge too, also where it throws at TLS", async () => {
+    const refuses = (): never => {
+      throw new TypeError("refused")
+    }
+    let closes = 0
+    const close = () => Promise.resolve(void closes++)
+    const socket = { opened: Promise.resolve({}), closed: new Promise(() => {}), close, startTls: refuses }
+    const target: Target = { host: "127.0.0.1", port: 1, tls: {} }
+    assert.deepStrictEqual(await told(EdgeSockets.driver(refuses), target), nothing)
+    assert.deepStrictEqual(await told(EdgeSockets.driver(() => socket as never), target), nothing)
+    assert.strictEqual(closes, 1)
   })
 })
 
