@@ -18,7 +18,8 @@ type Resume<A, E> = (effect: Effect.Effect<A, E>) => void
 type Bytes = Uint8Array<ArrayBufferLike>
 
 /** Answers all who wait, who are taken out first: what one does next runs inside of resuming it. */
-const drain = <A, E>(waiting: Set<Resume<A, E>>, effect: Effect.Effect<A, E>): void => {
+const drain = <A, E>(waiting: Set<Resume<A, E>> | undefined, effect: Effect.Effect<A, E>): void => {
+  if (waiting === undefined || waiting.size === 0) return
   const all = [...waiting]
   waiting.clear()
   for (const resume of all) resume(effect)
@@ -35,9 +36,10 @@ export class SocketConnection {
   readonly #maxReadBytes: number
   readonly #abandons: boolean
   /** Closed when the handle is gone, so that nothing of it is left in a scope that lives longer. */
-  readonly #scopes: Array<Scope.Closeable>
+  #scopes: ReadonlyArray<Scope.Closeable>
   readonly #wire: SocketWire
   #state: State = "dialing"
+  #isOpened = false
   #facts: SocketFacts | undefined = undefined
   #fault: DialFault | undefined = undefined
   #isClosedHere = false
@@ -47,11 +49,11 @@ export class SocketConnection {
   #hasRoom = true
   #bytes = 0
   #pieces: Array<Bytes> = []
-  #opening: Resume<void, DialFault> | undefined = undefined
+  #opening: Resume<SocketConnection, DialFault> | undefined = undefined
   #reader: Resume<Bytes | undefined, IoFault> | undefined = undefined
   #writer: Resume<void, IoFault> | undefined = undefined
-  readonly #enders = new Set<Resume<void, IoFault>>()
-  readonly #leavers = new Set<() => void>()
+  #enders: Set<Resume<void, IoFault>> | undefined = undefined
+  readonly #leavers = new Set<Resume<void, never>>()
 
   constructor(options: {
     readonly driver: SocketDriver
@@ -69,29 +71,31 @@ export class SocketConnection {
   }
 
   get facts(): SocketFacts {
-    return this.#facts!
+    return this.#facts ??= this.#wire.facts()
   }
 
   /** It is the whole of this scope, too. */
   belong(scope: Scope.Closeable): void {
     if (this.#state === "gone") Lease.forget(scope)
-    else if (!this.#scopes.includes(scope)) this.#scopes.push(scope)
+    else if (!this.#scopes.includes(scope)) this.#scopes = [...this.#scopes, scope]
   }
 
   /** Waits until the connection, or TLS over it, is there. Interrupted, it only stops waiting; a close interrupts it. */
-  readonly opened: Effect.Effect<void, DialFault> = Effect.callback<void, DialFault>((resume) => {
-    // Looked at in the step that begins to wait, as everywhere here: between two steps it may be told of.
-    if (this.#isClosedHere) return resume(Effect.interrupt)
-    if (this.#fault !== undefined) return resume(Effect.fail(this.#fault))
-    if (this.#facts !== undefined) return resume(Effect.void)
-    this.#opening = resume
-    return Effect.sync(() => void (this.#opening = undefined))
-  })
+  opened(): Effect.Effect<SocketConnection, DialFault> {
+    return Effect.callback<SocketConnection, DialFault>((resume) => {
+      // Looked at in the step that begins to wait, as everywhere here: between two steps it may be told of.
+      if (this.#isClosedHere) return resume(Effect.interrupt)
+      if (this.#fault !== undefined) return resume(Effect.fail(this.#fault))
+      if (this.#isOpened) return resume(Effect.succeed(this))
+      this.#opening = resume
+      return Effect.sync(() => void (this.#opening = undefined))
+    })
+  }
 
   /** Begins TLS over what is there; it is opened anew then. */
   secure(how: Securing): void {
     if (this.#state !== "dialing" || this.#fault !== undefined) return
-    this.#facts = undefined
+    this.#isOpened = false
     this.#wire.secure(how)
   }
 
@@ -120,41 +124,49 @@ export class SocketConnection {
         return Effect.fail(new SocketBusy({ phase: "write" }))
       }
       if (pieces.length > 0) this.#hasRoom = this.#wire.write(pieces)
-      return this.#hasRoom ? Effect.void : this.#room
+      return this.#hasRoom ? Effect.void : this.#room()
     })
   }
 
-  readonly end: Effect.Effect<void, IoFault> = Effect.callback<void, IoFault>((resume) => {
-    if (this.#sending === "ended" && this.#fault === undefined) return resume(Effect.void)
-    const shut = this.#shut()
-    if (shut !== undefined) return resume(shut)
-    this.#enders.add(resume)
-    if (this.#sending === "open") {
-      this.#sending = "ending"
-      this.#wire.end()
-    }
-    return Effect.sync(() => void this.#enders.delete(resume))
-  })
+  get end(): Effect.Effect<void, IoFault> {
+    return Effect.callback<void, IoFault>((resume) => {
+      if (this.#sending === "ended" && this.#fault === undefined) return resume(Effect.void)
+      const shut = this.#shut()
+      if (shut !== undefined) return resume(shut)
+      const enders = this.#enders ??= new Set()
+      enders.add(resume)
+      if (this.#sending === "open") {
+        this.#sending = "ending"
+        this.#wire.end()
+      }
+      return Effect.sync(() => void enders.delete(resume))
+    })
+  }
 
-  readonly closed: Effect.Effect<void> = Effect.callback<void>((resume) => {
-    if (this.#state === "gone") return resume(Effect.void)
-    const left = (): void => resume(Effect.void)
-    this.#leavers.add(left)
-    return Effect.sync(() => void this.#leavers.delete(left))
-  })
+  get closed(): Effect.Effect<void> {
+    return Effect.callback<void>((resume) => {
+      if (this.#state === "gone") return resume(Effect.void)
+      this.#leavers.add(resume)
+      return Effect.sync(() => void this.#leavers.delete(resume))
+    })
+  }
 
   /**
    * Closes and waits until the handle is gone. Where a dial cannot be cancelled, nor a write that the peer does not take, the
    * handle is abandoned and stays counted.
    */
-  readonly leave: Effect.Effect<void> = Effect.suspend(() => this.#leave(() => this.#wire.destroy()))
+  get leave(): Effect.Effect<void> {
+    return Effect.suspend(() => this.#leave("destroy"))
+  }
 
   /** The same with a reset, where there is such a thing. */
-  readonly abort: Effect.Effect<void> = Effect.suspend(() => this.#leave(() => this.#wire.reset()))
+  get abort(): Effect.Effect<void> {
+    return Effect.suspend(() => this.#leave("reset"))
+  }
 
   #events(): SocketEvents {
     return {
-      opened: (facts) => this.#open(facts),
+      opened: () => this.#open(),
       received: (bytes) => this.#receive(bytes),
       ended: () => {
         // Behind a fault, it is the close that this runtime tells of as an end.
@@ -200,19 +212,21 @@ export class SocketConnection {
     return this.#state === "open" ? undefined : Effect.fail(new SocketClosed({ phase: "write" }))
   }
 
-  readonly #room: Effect.Effect<void, IoFault> = Effect.callback<void, IoFault>((resume) => {
-    const shut = this.#shut()
-    if (this.#hasRoom || shut !== undefined) return resume(shut ?? Effect.void)
-    if (this.#writer !== undefined) return resume(Effect.fail(new SocketBusy({ phase: "write" })))
-    this.#writer = resume
-    return Effect.sync(() => void (this.#writer = undefined))
-  })
+  #room(): Effect.Effect<void, IoFault> {
+    return Effect.callback<void, IoFault>((resume) => {
+      const shut = this.#shut()
+      if (this.#hasRoom || shut !== undefined) return resume(shut ?? Effect.void)
+      if (this.#writer !== undefined) return resume(Effect.fail(new SocketBusy({ phase: "write" })))
+      this.#writer = resume
+      return Effect.sync(() => void (this.#writer = undefined))
+    })
+  }
 
-  #open(facts: SocketFacts): void {
+  #open(): void {
     // A dial that could not be cancelled is over: whoever wanted it has left.
     if (this.#isClosedHere) return this.#wire.destroy()
-    this.#facts = facts
-    this.#takeOpening()?.(Effect.void)
+    this.#isOpened = true
+    this.#takeOpening()?.(Effect.succeed(this))
   }
 
   #receive(bytes: Bytes): void {
@@ -233,22 +247,22 @@ export class SocketConnection {
     if (this.#state !== "gone") this.#wire.destroy()
   }
 
-  #leave(tell: () => void): Effect.Effect<void> {
+  #leave(how: "destroy" | "reset"): Effect.Effect<void> {
     // One that has failed is closing by itself.
     const isDialing = this.#state === "dialing" && this.#fault === undefined
     const isStuck = isDialing || (this.#state === "open" && !this.#hasRoom)
     const isAbandoned = this.#abandons && (isStuck || this.#state === "abandoned")
-    this.#close(isAbandoned ? "abandoned" : "closing", tell)
+    this.#close(isAbandoned ? "abandoned" : "closing", how)
     return isAbandoned ? Effect.void : this.closed
   }
 
-  #close(state: "closing" | "abandoned", tell: () => void): void {
+  #close(state: "closing" | "abandoned", how: "destroy" | "reset"): void {
     if (this.#isClosedHere || this.#state === "gone") return
     this.#isClosedHere = true
     this.#pieces = []
     this.#enter(state)
     // A handle behind a fault is being closed already.
-    if (this.#fault === undefined) tell()
+    if (this.#fault === undefined) this.#wire[how]()
     this.#settleClosed()
   }
 
@@ -258,14 +272,14 @@ export class SocketConnection {
     this.#enter("gone")
     if (wasDialing && this.#fault === undefined) this.#fail(new SocketFailed({ phase: "connect", code: "CLOSED" }))
     this.#settleClosed()
-    for (const leave of [...this.#leavers]) leave()
-    this.#leavers.clear()
+    drain(this.#leavers, Effect.void)
     for (const scope of this.#scopes) Lease.forget(scope)
   }
 
   #settleClosed(): void {
     this.#takeOpening()?.(Effect.interrupt)
     this.#takeReader()?.(this.#isEnded ? over : Effect.fail(new SocketClosed({ phase: "read" })))
+    if (this.#writer === undefined && this.#enders === undefined) return
     const closed = Effect.fail(new SocketClosed({ phase: "write" }))
     this.#takeWriter()?.(closed)
     drain(this.#enders, closed)
@@ -279,7 +293,7 @@ export class SocketConnection {
   }
 
   // What a waiter does next runs inside of resuming it, so it is taken out first.
-  #takeOpening(): Resume<void, DialFault> | undefined {
+  #takeOpening(): Resume<SocketConnection, DialFault> | undefined {
     const opening = this.#opening
     this.#opening = undefined
     return opening

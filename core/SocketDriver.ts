@@ -23,7 +23,7 @@ export interface TlsFacts {
   readonly fingerprint: string | undefined
 }
 
-/** What is known of a connection once it is there. A part that the runtime cannot tell is undefined. */
+/** What is known of a connection. A part that the runtime cannot tell is undefined. */
 export interface SocketFacts {
   /** The application protocol that was agreed on (ALPN). */
   readonly protocol: string | undefined
@@ -60,7 +60,7 @@ export interface Securing {
 /** What the driver tells, in any order and as often as the runtime does; what comes too late is not listened to. */
 export interface SocketEvents {
   /** The connection is there, or TLS over it. */
-  readonly opened: (facts: SocketFacts) => void
+  readonly opened: () => void
   /** A piece came in. It is the listener's from here on. */
   readonly received: (bytes: Uint8Array) => void
   /** The peer sends no more. */
@@ -76,6 +76,8 @@ export interface SocketEvents {
 
 /** One handle, as it is told what to do; nothing throws and nothing waits. It is told nothing more once it is gone. */
 export interface SocketWire {
+  /** Asked at most once, after the connection or TLS is there; maybe only when it is gone again. */
+  readonly facts: () => SocketFacts
   /** Begins TLS over the connection, once that is opened and before anything else. */
   readonly secure: (how: Securing) => void
   /** Pieces may come; told first when the dial is over. */

@@ -20,6 +20,7 @@ import { type Address, decode, familyOf, type HostPlan, type Plan, type Target, 
 
 /** A connection. One fiber may read and one may write at a time. */
 export interface Socket {
+  /** Looked up when first asked for: a local address that nobody asked for while it was open is not known any more. */
   readonly facts: SocketFacts
   /**
    * The next bytes, or undefined once the peer sends no more.
@@ -130,10 +131,7 @@ class Dialer {
     return credentials
   }
 
-  #points(plan: Plan): Effect.Effect<readonly [Point, ...ReadonlyArray<Point>], DialFault> {
-    if (plan.path !== undefined) return Effect.succeed([{ path: plan.path }])
-    const family = familyOf(plan.host)
-    if (family !== undefined) return Effect.succeed([pointOf(plan, { ip: plan.host, family })])
+  #points(plan: HostPlan): Effect.Effect<readonly [Point, ...ReadonlyArray<Point>], DialFault> {
     return Effect.flatMap(this.#driver.resolve(plan.host), (addresses) => {
       const { local } = plan
       const usable = local === undefined
@@ -147,16 +145,27 @@ class Dialer {
   }
 
   #open(plan: Plan, credentials: unknown, scope: Scope.Closeable): Effect.Effect<Socket, DialFault> {
+    const { serverName, tls } = plan
+    const connected = this.#connected(plan, scope)
+    if (tls === undefined) return Effect.map(connected, socketOf)
+    return Effect.flatMap(connected, (connection) => {
+      connection.secure({ serverName, protocols: tls.protocols ?? [], credentials })
+      return Effect.map(connection.opened(), socketOf)
+    })
+  }
+
+  /** The connection below TLS, which `scope` closes. */
+  #connected(plan: Plan, scope: Scope.Closeable): Effect.Effect<SocketConnection, DialFault> {
+    if (plan.path !== undefined) return this.#connect(plan, { path: plan.path }, scope)
+    const family = familyOf(plan.host)
+    if (family !== undefined) return this.#connect(plan, pointOf(plan, { ip: plan.host, family }), scope)
     const connect = (point: Point, own: Scope.Closeable) => this.#connect(plan, point, own)
     return Effect.flatMap(
       this.#points(plan),
       (points) =>
-        Effect.flatMap(HappyEyeballs.race(points, scope, connect), (connection) => {
+        Effect.map(HappyEyeballs.race(points, scope, connect), (connection) => {
           connection.belong(scope)
-          const { serverName, tls } = plan
-          if (tls === undefined) return Effect.succeed(socketOf(connection))
-          connection.secure({ serverName, protocols: tls.protocols ?? [], credentials })
-          return Effect.map(connection.opened, () => socketOf(connection))
+          return connection
         }),
     )
   }
@@ -164,16 +173,12 @@ class Dialer {
   /** One attempt. Its end is in the scope before it begins, so that no interruption comes between. */
   #connect({ maxReadBytes }: Plan, point: Point, scope: Scope.Closeable): Effect.Effect<SocketConnection, DialFault> {
     let connection: SocketConnection | undefined
-    return Effect.andThen(
-      Scope.addFinalizer(scope, Effect.suspend(() => connection?.leave ?? Effect.void)),
-      Effect.suspend(() => {
-        // One that has closed by now has run the finalizer over nothing.
-        if (scope.state._tag === "Closed") return Effect.interrupt
-        const begun = new SocketConnection({ driver: this.#driver, point, census: this.census, maxReadBytes, scope })
-        connection = begun
-        return Effect.as(begun.opened, begun)
-      }),
-    )
+    return Effect.flatMap(Scope.addFinalizerExit(scope, () => connection?.leave ?? Effect.void), () => {
+      // One that has closed by now has run the finalizer over nothing.
+      if (scope.state._tag === "Closed") return Effect.interrupt
+      connection = new SocketConnection({ driver: this.#driver, point, census: this.census, maxReadBytes, scope })
+      return connection.opened()
+    })
   }
 }
 
@@ -190,17 +195,46 @@ const notBytes = { field: "bytes", rule: "a Uint8Array, or an array of them", va
 /** The dial is over. */
 const socketOf = (connection: SocketConnection): Socket => {
   connection.begin()
-  return {
-    facts: connection.facts,
-    read: connection.read,
-    write: (bytes) => {
+  return new Dialled(connection)
+}
+
+/** What the caller has of a connection; each part is made when it is asked for. */
+class Dialled implements Socket {
+  readonly #connection: SocketConnection
+
+  constructor(connection: SocketConnection) {
+    this.#connection = connection
+  }
+
+  get facts(): SocketFacts {
+    return this.#connection.facts
+  }
+
+  get read(): Effect.Effect<Uint8Array | undefined, IoFault> {
+    return this.#connection.read
+  }
+
+  get write(): Socket["write"] {
+    return (bytes) => {
       const pieces: ReadonlyArray<Uint8Array> = Array.isArray(bytes) ? bytes : [bytes as Uint8Array]
       const isWrong = pieces.findIndex((piece) => !ArrayBuffer.isView(piece)) >= 0
-      return isWrong ? Effect.die(new InvalidRequest(notBytes)) : connection.write(pieces)
-    },
-    end: connection.end,
-    abort: connection.abort,
-    close: connection.leave,
-    closed: connection.closed,
+      return isWrong ? Effect.die(new InvalidRequest(notBytes)) : this.#connection.write(pieces)
+    }
+  }
+
+  get end(): Effect.Effect<void, IoFault> {
+    return this.#connection.end
+  }
+
+  get abort(): Effect.Effect<void> {
+    return this.#connection.abort
+  }
+
+  get close(): Effect.Effect<void> {
+    return this.#connection.leave
+  }
+
+  get closed(): Effect.Effect<void> {
+    return this.#connection.closed
   }
 }

@@ -1,13 +1,19 @@
 /** One socket of `cloudflare:sockets`: its promises and streams one way, events the other. The handle is its own until it closes. */
-import type { Point, Securing, SocketEvents, SocketWire } from "../../core/SocketDriver.ts"
+import type { Point, Securing, SocketEvents, SocketFacts, SocketWire } from "../../core/SocketDriver.ts"
 import type { DialFault, Phase } from "../../core/SocketFault.ts"
 import { factsOf, translate, unsupported } from "./SocketCodes.ts"
+
+/** What is told of a connection that is there. */
+export interface EdgeInfo {
+  readonly localAddress?: string
+  readonly remoteAddress?: string
+}
 
 /** As much of a socket of `cloudflare:sockets` as is used. */
 export interface EdgeSocket {
   readonly readable: ReadableStream<Uint8Array>
   readonly writable: WritableStream<Uint8Array>
-  readonly opened: Promise<{ readonly localAddress?: string; readonly remoteAddress?: string }>
+  readonly opened: Promise<EdgeInfo | undefined>
   readonly closed: Promise<void>
   readonly close: () => Promise<void>
   readonly startTls: (options?: { readonly expectedServerHostname?: string }) => EdgeSocket
@@ -25,10 +31,12 @@ export class EdgeWire implements SocketWire {
   #writer: WritableStreamDefaultWriter<Uint8Array> | undefined
   #phase: Phase = "connect"
   #isOpen = false
+  #isSecure = false
   #isClosing = false
   #isFlowing = false
   #isReading = false
   #writing = 0
+  #info: EdgeInfo | undefined
   readonly #settled = new Set<string>()
 
   constructor(connect: Connect, point: Point, events: SocketEvents) {
@@ -39,13 +47,18 @@ export class EdgeWire implements SocketWire {
       return
     }
     const address = { hostname: point.address.ip, port: point.port }
-    this.#begin(false, () => connect(address, { secureTransport: "starttls", allowHalfOpen: true }))
+    this.#begin(() => connect(address, { secureTransport: "starttls", allowHalfOpen: true }))
   }
 
   secure({ serverName }: Securing): void {
     this.#phase = "tls"
+    this.#isSecure = true
     this.#isOpen = false
-    this.#begin(true, () => this.#socket!.startTls({ expectedServerHostname: serverName }))
+    this.#begin(() => this.#socket!.startTls({ expectedServerHostname: serverName }))
+  }
+
+  facts(): SocketFacts {
+    return factsOf(this.#info ?? {}, this.#isSecure)
   }
 
   resume(): void {
@@ -90,23 +103,24 @@ export class EdgeWire implements SocketWire {
   }
 
   /** What the edge refuses there and then is told of as everything else is. */
-  #begin(isSecure: boolean, begin: () => EdgeSocket): void {
+  #begin(begin: () => EdgeSocket): void {
     try {
       this.#socket = begin()
-      this.#open(this.#socket, isSecure)
+      this.#open(this.#socket)
     } catch (error) {
       // What TLS was to go over is there still.
-      this.#isOpen = isSecure
+      this.#isOpen = this.#isSecure
       queueMicrotask(() => this.#over(translate(this.#phase, error)))
     }
   }
 
-  #open(socket: EdgeSocket, isSecure: boolean): void {
+  #open(socket: EdgeSocket): void {
     const stays = (): boolean => this.#socket === socket
     socket.opened.then((info) => {
       if (!stays()) return
       this.#isOpen = true
-      this.#events.opened(factsOf(info ?? {}, isSecure))
+      this.#info = info
+      this.#events.opened()
     }, (error) => stays() && this.#over(translate(this.#phase, error)))
     socket.closed.then(
       () => stays() && this.#settle("closed"),

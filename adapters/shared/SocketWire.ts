@@ -8,11 +8,11 @@ import type { Point, Securing, SocketEvents, SocketFacts, SocketWire, TlsFacts }
 import type { Phase } from "../../core/SocketFault.ts"
 import { type Differences, type RuntimeError, translate } from "./SocketCodes.ts"
 
-const optionsOf = (point: Point): net.NetConnectOpts =>
-  point.path !== undefined ? { path: point.path, allowHalfOpen: true } : {
+const optionsOf = (point: Point): net.NetConnectOpts => {
+  if (point.path !== undefined) return { path: point.path, allowHalfOpen: true }
+  const options: net.TcpNetConnectOpts = {
     host: point.address.ip,
     port: point.port,
-    ...(point.local === undefined ? {} : { localAddress: point.local.ip }),
     noDelay: point.noDelay,
     keepAlive: point.keepAliveMillis > 0,
     keepAliveInitialDelay: point.keepAliveMillis,
@@ -20,6 +20,9 @@ const optionsOf = (point: Point): net.NetConnectOpts =>
     autoSelectFamily: false,
     allowHalfOpen: true,
   }
+  if (point.local !== undefined) options.localAddress = point.local.ip
+  return options
+}
 
 /** Without a permission for a path, Deno throws there and then: told of as everything else is. */
 const begin = (point: Point): net.Socket => {
@@ -41,6 +44,9 @@ export class Wire implements SocketWire {
   /** Sockets that have not told 'close'. */
   #open = 0
   #isHeard = false
+  #isWritten = false
+  #protocol: string | undefined = undefined
+  #tls: TlsFacts | undefined = undefined
 
   constructor(point: Point, events: SocketEvents, differences: Differences) {
     this.#events = events
@@ -48,7 +54,7 @@ export class Wire implements SocketWire {
     this.#point = point
     this.#raw = this.#socket = begin(point)
     this.#watch(this.#raw)
-    this.#raw.once("connect", () => events.opened(factsOf(point, this.#raw, undefined)))
+    this.#raw.on("connect", events.opened)
   }
 
   secure({ credentials, protocols, serverName }: Securing): void {
@@ -67,7 +73,16 @@ export class Wire implements SocketWire {
     const socket = tls.connect(options)
     this.#socket = socket
     this.#watch(socket)
-    socket.once("secureConnect", () => this.#events.opened(factsOf(this.#point, this.#raw, socket)))
+    socket.on("secureConnect", () => {
+      // Not to be had any more once it is closed.
+      this.#tls = tlsFactsOf(socket)
+      this.#protocol = typeof socket.alpnProtocol === "string" ? socket.alpnProtocol : undefined
+      this.#events.opened()
+    })
+  }
+
+  facts(): SocketFacts {
+    return { protocol: this.#protocol, ...endsOf(this.#point, this.#raw), tls: this.#tls }
   }
 
   resume(): void {
@@ -82,6 +97,8 @@ export class Wire implements SocketWire {
   }
 
   write(pieces: ReadonlyArray<Uint8Array>): boolean {
+    if (!this.#isWritten) this.#socket.on("drain", this.#events.drained)
+    this.#isWritten = true
     if (pieces.length === 1) return this.#socket.write(pieces[0]!)
     this.#socket.cork()
     for (const piece of pieces) this.#socket.write(piece)
@@ -90,6 +107,7 @@ export class Wire implements SocketWire {
   }
 
   end(): void {
+    this.#socket.on("finish", this.#events.finished)
     this.#socket.end()
   }
 
@@ -112,7 +130,7 @@ export class Wire implements SocketWire {
       const phase = this.#isHeard ? error.syscall === "write" ? "write" : "read" : this.#phase
       this.#events.failed(translate(error, phase, this.#point.path === undefined ? this.#point.local : undefined))
     })
-    socket.once("close", () => {
+    socket.on("close", () => {
       if (--this.#open === 0) this.#events.gone()
     })
   }
@@ -120,26 +138,22 @@ export class Wire implements SocketWire {
   #hear(): void {
     this.#isHeard = true
     const socket = this.#socket
-    socket.on("data", (bytes: Uint8Array) => this.#events.received(bytes))
-    socket.once("end", () => this.#events.ended())
-    socket.on("drain", () => this.#events.drained())
-    socket.once("finish", () => this.#events.finished())
+    socket.on("data", this.#events.received)
+    socket.on("end", this.#events.ended)
   }
 }
 
-const factsOf = (point: Point, raw: net.Socket, secured: tls.TLSSocket | undefined): SocketFacts => {
-  const { localAddress, localPort, remoteAddress, remotePort } = raw
-  const at = (address: string | undefined, port: number | undefined) =>
-    point.path !== undefined
-      ? { address: point.path, port: 0 }
-      : address === undefined || port === undefined
-      ? undefined
-      : { address, port }
+/** Both addresses; of one that is closed only that which was dialled. */
+const endsOf = (point: Point, raw: net.Socket): Pick<SocketFacts, "local" | "remote"> => {
+  if (point.path !== undefined) {
+    const both = { address: point.path, port: 0 }
+    return { local: both, remote: both }
+  }
+  const { localAddress, localPort, remoteAddress = point.address.ip, remotePort = point.port } = raw
+  const isKnown = localAddress !== undefined && localPort !== undefined
   return {
-    protocol: typeof secured?.alpnProtocol === "string" ? secured.alpnProtocol : undefined,
-    local: at(localAddress, localPort),
-    remote: at(remoteAddress, remotePort),
-    tls: secured === undefined ? undefined : tlsFactsOf(secured),
+    local: isKnown ? { address: localAddress, port: localPort } : undefined,
+    remote: { address: remoteAddress, port: remotePort },
   }
 }
 

@@ -44,6 +44,7 @@ const platform = (
         if (options.keeps !== true) events.gone()
       }
       return {
+        facts: () => facts,
         secure: ({ serverName }) => void told.push(`secure ${serverName}`),
         resume: say("resume"),
         pause: say("pause"),
@@ -84,7 +85,7 @@ describe("several addresses", () => {
       yield* TestClock.adjust(0)
       assert.deepStrictEqual(ips(), ["::1", "10.0.0.1", "10.0.0.2"])
       assert.deepStrictEqual(yield* sockets.snapshot, { ...none, dialing: 2 })
-      handles[0]!.events.opened(facts)
+      handles[0]!.events.opened()
       assert.strictEqual(yield* Fiber.join(dialing), "won")
       yield* TestClock.adjust("1 minute")
       assert.deepStrictEqual(ips(), ["::1", "10.0.0.1", "10.0.0.2"])
@@ -109,8 +110,8 @@ describe("several addresses", () => {
       const scope = yield* Scope.make()
       const dialing = yield* Effect.forkChild(Scope.provide(sockets.dial(named), scope))
       yield* TestClock.adjust(250)
-      handles[1]!.events.opened(facts)
-      handles[0]!.events.opened(facts)
+      handles[1]!.events.opened()
+      handles[0]!.events.opened()
       const socket = yield* Fiber.join(dialing)
       assert.deepStrictEqual(yield* sockets.snapshot, { ...none, open: 1 })
       yield* Scope.close(scope, Exit.void)
@@ -187,7 +188,7 @@ describe("a handle", () => {
       const scope = yield* Scope.make()
       const dial = Scope.provide(sockets.dial({ ...held, tls: {} }), scope)
       const dialing = yield* Effect.forkChild(dial, { startImmediately: true })
-      handles[0]!.events.opened(facts)
+      handles[0]!.events.opened()
       yield* Fiber.interrupt(dialing)
       assert.deepStrictEqual([handles[0]!.told, yield* sockets.snapshot], [["secure 10.0.0.1", "destroy"], none])
     }))
@@ -210,7 +211,7 @@ describe("a handle", () => {
       const scope = yield* Scope.make()
       for (const target of [held, named]) {
         const dialing = yield* Effect.forkChild(Scope.provide(sockets.dial(target), scope), { startImmediately: true })
-        handles.at(-1)!.events.opened(facts)
+        handles.at(-1)!.events.opened()
         const socket = yield* Fiber.join(dialing)
         assert.strictEqual(finalizers(scope), 1)
         yield* socket.close
@@ -224,7 +225,7 @@ describe("a handle", () => {
       const dialing = yield* Effect.forkChild(Effect.scoped(sockets.dial(held)), { startImmediately: true })
       yield* Fiber.interrupt(dialing)
       assert.deepStrictEqual(yield* sockets.snapshot, { ...none, abandoned: 1 })
-      handles[0]!.events.opened(facts)
+      handles[0]!.events.opened()
       assert.deepStrictEqual(handles[0]!.told, ["destroy", "destroy"])
       handles[0]!.events.gone()
       assert.deepStrictEqual(yield* sockets.snapshot, none)
@@ -235,7 +236,7 @@ describe("a handle", () => {
       const { handles, sockets } = platform({ keeps: true, abandons: true })
       const dialing = yield* Effect.forkChild(sockets.dial(held), { startImmediately: true })
       const { events } = handles[0]!
-      events.opened(facts)
+      events.opened()
       const socket = yield* Fiber.join(dialing)
       const writing = yield* Effect.forkChild(Effect.flip(socket.write([piece(1), piece(1)])), {
         startImmediately: true,
@@ -253,7 +254,7 @@ describe("a handle", () => {
       const { handles, sockets } = platform({})
       const dialing = yield* Effect.forkChild(sockets.dial({ ...held, maxReadBytes: 10 }), { startImmediately: true })
       const { events, told } = handles[0]!
-      events.opened(facts)
+      events.opened()
       const socket = yield* Fiber.join(dialing)
       events.received(piece(9))
       assert.deepStrictEqual(told, ["resume"])
@@ -270,7 +271,7 @@ describe("a handle", () => {
       const { handles, sockets } = platform({})
       const dialing = yield* Effect.forkChild(sockets.dial(held), { startImmediately: true })
       const { events, told } = handles[0]!
-      events.opened(facts)
+      events.opened()
       const socket = yield* Fiber.join(dialing)
       events.received(piece(3))
       events.failed(refused)
@@ -288,7 +289,7 @@ describe("a handle", () => {
       const { handles, sockets } = platform({})
       const dialing = yield* Effect.forkChild(sockets.dial(held), { startImmediately: true })
       const { events, told } = handles[0]!
-      events.opened(facts)
+      events.opened()
       const socket = yield* Fiber.join(dialing)
       yield* socket.write(piece(1))
       const full = yield* Effect.forkChild(socket.write([piece(1), piece(1)]), { startImmediately: true })
@@ -309,7 +310,7 @@ describe("a handle", () => {
     Effect.gen(function* () {
       const { handles, sockets } = platform({})
       const dialing = yield* Effect.forkChild(sockets.dial(target), { startImmediately: true })
-      handles[0]!.events.opened(facts)
+      handles[0]!.events.opened()
       return { ...handles[0]!, socket: yield* Fiber.join(dialing) }
     })
   const full = [piece(1), piece(1)]
@@ -379,7 +380,7 @@ describe("a handle", () => {
       const { handles, sockets } = platform({})
       const dialing = yield* Effect.forkChild(sockets.dial(held), { startImmediately: true })
       const { events } = handles[0]!
-      events.opened(facts)
+      events.opened()
       const socket = yield* Fiber.join(dialing)
       const reading = yield* Effect.forkChild(Effect.flip(socket.read), { startImmediately: true })
       const ending = yield* Effect.forkChild(Effect.flip(socket.end), { startImmediately: true })
@@ -402,7 +403,7 @@ describe("a handle", () => {
         startImmediately: true,
       })
       const { events, told } = handles[0]!
-      events.opened(facts)
+      events.opened()
       assert.deepStrictEqual([told, yield* sockets.snapshot], [["secure 10.0.0.1"], { ...none, dialing: 1 }])
       events.failed(new SocketFault.TlsUntrusted({ phase: "tls", code: "CERT_HAS_EXPIRED" }))
       assert.strictEqual((yield* Fiber.join(dialing))._tag, "TlsUntrusted")

@@ -25,7 +25,7 @@ const platform = (script: Script.Script): SocketDriver => ({
     const run = (effect: Effect.Effect<void>): void => void Effect.runForkWith(context)(effect)
     const ask = (label: string, then: () => void) =>
       script.callback(label, () => {})((exit) => Exit.isSuccess(exit) ? then() : events.failed(refused))
-    let stop = ask("connect", () => events.opened(facts))
+    let stop = ask("connect", () => events.opened())
     let isClosing = false
     const destroy = (): void => {
       if (isClosing) return
@@ -34,7 +34,8 @@ const platform = (script: Script.Script): SocketDriver => ({
       run(Effect.andThen(handle.close, Effect.sync(events.gone)))
     }
     return {
-      secure: () => void (stop = ask("secure", () => events.opened(facts))),
+      facts: () => facts,
+      secure: () => void (stop = ask("secure", () => events.opened())),
       resume: () => {},
       pause: () => {},
       write: (pieces) => {
