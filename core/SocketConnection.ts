@@ -50,10 +50,11 @@ export class SocketConnection {
   #bytes = 0
   #pieces: Array<Bytes> = []
   #opening: Resume<SocketConnection, DialFault> | undefined = undefined
+  #read: Effect.Effect<Bytes | undefined, IoFault> | undefined = undefined
   #reader: Resume<Bytes | undefined, IoFault> | undefined = undefined
   #writer: Resume<void, IoFault> | undefined = undefined
   #enders: Set<Resume<void, IoFault>> | undefined = undefined
-  readonly #leavers = new Set<Resume<void, never>>()
+  #leavers: Set<Resume<void, never>> | undefined = undefined
 
   constructor(options: {
     readonly driver: SocketDriver
@@ -106,14 +107,10 @@ export class SocketConnection {
     this.#flow(true)
   }
 
-  readonly read: Effect.Effect<Bytes | undefined, IoFault> = Effect.suspend(() =>
-    this.#next() ?? Effect.callback<Bytes | undefined, IoFault>((resume) => {
-      const now = this.#next()
-      if (now !== undefined) return resume(now)
-      this.#reader = resume
-      return Effect.sync(() => void (this.#reader = undefined))
-    })
-  )
+  /** Made once, and not again for each piece. */
+  get read(): Effect.Effect<Bytes | undefined, IoFault> {
+    return this.#read ??= this.#makeRead()
+  }
 
   write(pieces: ReadonlyArray<Uint8Array>): Effect.Effect<void, IoFault> {
     return Effect.suspend(() => {
@@ -146,8 +143,9 @@ export class SocketConnection {
   get closed(): Effect.Effect<void> {
     return Effect.callback<void>((resume) => {
       if (this.#state === "gone") return resume(Effect.void)
-      this.#leavers.add(resume)
-      return Effect.sync(() => void this.#leavers.delete(resume))
+      const leavers = this.#leavers ??= new Set()
+      leavers.add(resume)
+      return Effect.sync(() => void leavers.delete(resume))
     })
   }
 
@@ -188,6 +186,17 @@ export class SocketConnection {
       failed: (fault) => this.#fail(fault),
       gone: () => this.#vanish(),
     }
+  }
+
+  #makeRead(): Effect.Effect<Bytes | undefined, IoFault> {
+    const leave = Effect.sync(() => void (this.#reader = undefined))
+    const wait = Effect.callback<Bytes | undefined, IoFault>((resume) => {
+      const now = this.#next()
+      if (now !== undefined) return resume(now)
+      this.#reader = resume
+      return leave
+    })
+    return Effect.suspend(() => this.#next() ?? wait)
   }
 
   /** What a read comes to now; undefined where it has to wait. */

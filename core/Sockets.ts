@@ -190,6 +190,8 @@ const pointOf = ({ keepAliveMillis, local, noDelay, port }: HostPlan, address: A
   keepAliveMillis,
 })
 
+/** A hole, too. Of another realm it is one all the same. */
+const isNoPiece = (piece: unknown): boolean => !ArrayBuffer.isView(piece)
 const notBytes = { field: "bytes", rule: "a Uint8Array, or an array of them", value: {} }
 
 /** The dial is over. */
@@ -217,7 +219,7 @@ class Dialled implements Socket {
   get write(): Socket["write"] {
     return (bytes) => {
       const pieces: ReadonlyArray<Uint8Array> = Array.isArray(bytes) ? bytes : [bytes as Uint8Array]
-      const isWrong = pieces.findIndex((piece) => !ArrayBuffer.isView(piece)) >= 0
+      const isWrong = pieces.findIndex(isNoPiece) >= 0
       return isWrong ? Effect.die(new InvalidRequest(notBytes)) : this.#connection.write(pieces)
     }
   }
