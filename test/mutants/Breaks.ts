@@ -448,6 +448,97 @@ export const breaks: readonly Break[] = [
     "of an executor: a job that has begun is joined, and never presumed dead",
   ]),
 
+  // --- the sockets
+  ...inFile("core/SocketConnection.ts", "test/core/sockets.test.ts", [
+    "if (this.#isClosedHere) return this.#wire.destroy()",
+    "if (this.#isClosedHere) return",
+    "a dial that was left and answers late stays open for ever",
+    "of a dial that cannot be cancelled is abandoned, counted, and closed once that is over",
+  ], [
+    'if (this.#state === "gone") return resume(Effect.void)',
+    'if (this.#state !== "open") return resume(Effect.void)',
+    "a close is over while the system still has the handle",
+    "is waited for, however the dial ends, until the system has let go of it",
+  ], [
+    "if (this.#bytes >= this.#maxReadBytes || this.#pieces.length >= maxPieces) this.#flow(false)",
+    "if (this.#pieces.length >= maxPieces) this.#flow(false)",
+    "a fast peer fills the memory of a slow reader",
+    "keeps so many bytes for whoever reads later, and then makes the peer wait until all are read",
+  ], [
+    "this.#bytes >= this.#maxReadBytes || this.#pieces.length >= maxPieces",
+    "this.#bytes >= this.#maxReadBytes",
+    "a peer that sends a byte at a time has hundreds of times as much kept",
+    "keeps no more than 1,024 pieces, however small they are",
+  ], [
+    "if (this.#isClosedHere || this.#isEnded || this.#fault !== undefined) return",
+    "if (this.#isClosedHere || this.#isEnded) return",
+    "what was cut off looks whole to whoever reads later",
+    "that failed has not ended, though its runtime tells of the close as an end",
+  ], [
+    `this.#takeWriter()?.(Effect.void)
+        drain(this.#enders, Effect.void)`,
+    "drain(this.#enders, Effect.void)",
+    "a write behind which the socket is ended waits until it is closed, and fails",
+    "that has been ended lets a write that waits go with its end, since no room is told of any more",
+  ], [
+    "(!this.#hasRoom && pieces.length > 0)",
+    "false",
+    "writes that are given up one after another pile up without limit",
+    "takes no more behind a write that was interrupted until there is room, for which an empty one waits",
+  ], [
+    "for (const scope of this.#scopes) Lease.forget(scope)",
+    "",
+    "a pool that dials in its own scope grows with every connection it ever had",
+    "that is gone leaves nothing in a scope that lives longer",
+  ]),
+  ...inFile("core/SocketConnection.ts", "test/conformance/sockets.test.ts", [
+    'this.#leave("reset")',
+    'this.#leave("destroy")',
+    "a peer takes what was aborted for whole",
+    "an abort is a reset to the peer",
+  ]),
+  ...inFile("core/HappyEyeballs.ts", "test/core/sockets.test.ts", [
+    "Effect.andThen(Fiber.interrupt(fiber), Scope.close(scope, Exit.void))",
+    "Effect.void",
+    "an attempt that has not answered stays open beside the one that has",
+    "two of which answer at one time are one connection",
+  ]),
+  ...inFile("core/Sockets.ts", "test/core/sockets.test.ts", [
+    "(exit) => Exit.isSuccess(exit) ? undefined : Scope.close(scope, exit)",
+    "() => undefined",
+    "a dial that was interrupted leaves its connection to a scope that may live for days",
+    "that is there when its dial is interrupted is closed, though the caller's scope stays open",
+  ], [
+    "const isWrong = pieces.findIndex(isNoPiece) >= 0",
+    "const isWrong = false",
+    "half of a write goes out before the runtime throws at the rest",
+    "is given nothing of a write that is not all bytes",
+  ]),
+  ...inFile("adapters/shared/SocketWire.ts", "test/adapters/sockets.test.ts", [
+    "rejectUnauthorized: true,",
+    "",
+    "a variable of the environment switches the check of certificates off",
+    "is refused whatever the environment says",
+  ]),
+  ...inFile("adapters/shared/SocketCodes.ts", "test/adapters/sockets.test.ts", [
+    "ENOTDIR: Fault.NameNotFound",
+    "ENOTDIR: Fault.PeerRefused",
+    "a path that is not there looks like a peer that is down",
+    "is the same fault wherever it is told of",
+  ]),
+  ...inFile("adapters/shared/SocketCredentials.ts", "test/conformance/sockets.test.ts", [
+    "for (const each of authorities ?? []) certificatesIn(each)",
+    "",
+    "an authority that cannot be read is left out without a word, and takes Deno down",
+    "TLS: authorities one of which cannot be read are refused before anything is dialled",
+  ]),
+  ...inFile("adapters/node/Sockets.ts", "test/conformance/sockets.test.ts", [
+    "resetAndClosing = true",
+    "resetAndClosing = false",
+    "over TLS a peer takes what was aborted for whole",
+    "an abort is a reset to the peer, over TLS",
+  ]),
+
   // --- the gateway
   ...inFile("adapters/gateway/Judgement.ts", "test/adapters/gatewayParts.test.ts", [
     'status < 500 || ofRequest.has(status) ? "neutral" : "failure"',
