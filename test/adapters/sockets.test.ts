@@ -2,6 +2,7 @@
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
+import * as Fiber from "effect/Fiber"
 import { existsSync } from "node:fs"
 import process from "node:process"
 import * as BunPlatform from "../../adapters/bun/Platform.ts"
@@ -61,6 +62,24 @@ describe("a peer that is not trusted", () => {
       delete process.env["NODE_TLS_REJECT_UNAUTHORIZED"]
     })
     assert.deepStrictEqual(told, ["TlsNameMismatch", "TlsNameMismatch", "TlsUntrusted"])
+  })
+})
+
+describe("an abort", () => {
+  // No law of the port, since the far side of Node 22 tells of an end where it did not read when the reset came.
+  it("of what the peer does not take is a reset to it", async () => {
+    const target: Target = { host: "127.0.0.1", port: peers.ports["lagging"]! }
+    const told = Effect.gen(function* () {
+      const socket = yield* dial(target)
+      const write = Effect.flip(socket.write(new Uint8Array(16_777_216)))
+      const writing = yield* Effect.forkChild(write, { startImmediately: true })
+      yield* socket.abort
+      const fault = yield* Fiber.join(writing)
+      yield* Effect.promise(() => peers.release("lagging"))
+      const { error, isEnded } = yield* Effect.promise(() => peers.story("lagging"))
+      return [fault._tag, isEnded, error]
+    })
+    assert.deepStrictEqual(await Effect.runPromise(Effect.scoped(told)), ["SocketClosed", false, "ECONNRESET"])
   })
 })
 

@@ -373,21 +373,6 @@ const ends: ReadonlyArray<Some> = [
     holds: (rig) => aborts(rig, "echo", {}),
   },
   {
-    name: "an abort of what the peer does not take is a reset to it",
-    holds: (rig) =>
-      Effect.gen(function* () {
-        const socket = yield* dial(rig, "lagging")
-        const write = Effect.flip(socket.write(Pattern.piece(0, Pattern.long)))
-        const writing = yield* Effect.forkChild(write, { startImmediately: true })
-        yield* Effect.sleep(20)
-        yield* socket.abort
-        yield* same("the write", (yield* Fiber.join(writing))._tag, "SocketClosed")
-        yield* ask(() => rig.peers.release("lagging"))
-        const { error, isEnded } = yield* ask(() => rig.peers.story("lagging"))
-        yield* same("story", { isEnded, error }, { isEnded: false, error: "ECONNRESET" })
-      }),
-  },
-  {
     name: "an abort is a reset to the peer, over TLS",
     holds: (rig) => aborts(rig, "belowTls", tls(rig)),
   },

@@ -1,4 +1,10 @@
-/** What a runtime may be unable to do, and why. Whatever else it cannot do is a fault of its adapter. */
+/**
+ * What a runtime may be unable to do, and why. Whatever else it cannot do is a fault of its adapter.
+ *
+ * Of a peer that is gone without a word, as a machine without power is, the laws have only what looks alike from here: one that
+ * never reads, as one whose process is stopped, and one that does not answer a dial. To cut a connection that is there without
+ * a word takes a network of one's own, which only root has; what the system then says, after minutes, is `PeerTimedOut`.
+ */
 import type * as BlockingExecutor from "./BlockingExecutor.ts"
 import type { Name } from "../support/Runtime.ts"
 import type * as Law from "./Law.ts"
@@ -54,7 +60,6 @@ export const socketGaps: Readonly<Record<"node" | "deno" | "bun" | "edge", Law.G
     "TLS: a handshake that stalls ends when the dial is interrupted, and nothing is left": lateTls,
     "an abort is a reset to the peer": "there is no reset, only a close",
     "an abort is a reset to the peer, over TLS": "there is no reset, only a close",
-    "an abort of what the peer does not take is a reset to it": "there is no reset, only a close",
     "a peer that cuts the connection off is a fault of its own, not an end": "it is told as an orderly close",
     "1,000 dials interrupted while a name is looked up": abandons,
     "1,000 dials interrupted while they connect": abandons,
