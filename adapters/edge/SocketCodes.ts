@@ -1,6 +1,27 @@
-/** What the edge tells of a socket, in the words of the core. It owns nothing. */
+/** A socket of `cloudflare:sockets`, and what it tells in the words of the core. It owns nothing. */
 import type { Point, SocketFacts } from "../../core/SocketDriver.ts"
 import { type DialFault, LocalAddressUnusable, PeerReset, type Phase, SocketFailed } from "../../core/SocketFault.ts"
+
+/** What is told of a connection that is there. */
+export interface EdgeInfo {
+  readonly localAddress?: string
+  readonly remoteAddress?: string
+}
+
+/** As much of a socket of `cloudflare:sockets` as is used. */
+export interface EdgeSocket {
+  readonly readable: ReadableStream<Uint8Array>
+  readonly writable: WritableStream<Uint8Array>
+  readonly opened: Promise<EdgeInfo | undefined>
+  readonly closed: Promise<void>
+  readonly close: () => Promise<void>
+  readonly startTls: (options?: { readonly expectedServerHostname?: string }) => EdgeSocket
+}
+
+export type Connect = (
+  address: { readonly hostname: string; readonly port: number },
+  options: { readonly secureTransport: "starttls"; readonly allowHalfOpen: true },
+) => EdgeSocket
 
 /** What a point asks for that the edge does not have. */
 export const unsupported = (point: Point): DialFault | undefined => {
@@ -17,7 +38,7 @@ export const translate = (phase: Phase, error: unknown): DialFault =>
 
 /** What is told of one that is open: of TLS, only that it is there. */
 export const factsOf = (
-  info: { readonly localAddress?: string; readonly remoteAddress?: string },
+  info: EdgeInfo,
   isSecure: boolean,
 ): SocketFacts => {
   const at = (address: string | undefined) => {

@@ -1,28 +1,7 @@
 /** One socket of `cloudflare:sockets`: its promises and streams one way, events the other. The handle is its own until it closes. */
 import type { Point, Securing, SocketEvents, SocketFacts, SocketWire } from "../../core/SocketDriver.ts"
 import type { DialFault, Phase } from "../../core/SocketFault.ts"
-import { factsOf, translate, unsupported } from "./SocketCodes.ts"
-
-/** What is told of a connection that is there. */
-export interface EdgeInfo {
-  readonly localAddress?: string
-  readonly remoteAddress?: string
-}
-
-/** As much of a socket of `cloudflare:sockets` as is used. */
-export interface EdgeSocket {
-  readonly readable: ReadableStream<Uint8Array>
-  readonly writable: WritableStream<Uint8Array>
-  readonly opened: Promise<EdgeInfo | undefined>
-  readonly closed: Promise<void>
-  readonly close: () => Promise<void>
-  readonly startTls: (options?: { readonly expectedServerHostname?: string }) => EdgeSocket
-}
-
-export type Connect = (
-  address: { readonly hostname: string; readonly port: number },
-  options: { readonly secureTransport: "starttls"; readonly allowHalfOpen: true },
-) => EdgeSocket
+import { type Connect, type EdgeInfo, type EdgeSocket, factsOf, translate, unsupported } from "./SocketCodes.ts"
 
 export class EdgeWire implements SocketWire {
   readonly #events: SocketEvents

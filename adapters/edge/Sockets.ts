@@ -13,9 +13,10 @@ import { InvalidRequest } from "../../core/Refusal.ts"
 import type { SocketDriver } from "../../core/SocketDriver.ts"
 import * as Core from "../../core/Sockets.ts"
 import type { Tls } from "../../core/SocketTarget.ts"
-import { type Connect, EdgeWire } from "./SocketWire.ts"
+import type { Connect } from "./SocketCodes.ts"
+import { EdgeWire } from "./SocketWire.ts"
 
-export type { Connect, EdgeSocket } from "./SocketWire.ts"
+export type { Connect, EdgeInfo, EdgeSocket } from "./SocketCodes.ts"
 
 /** What the edge supplies; `connect` is that of `cloudflare:sockets`, which only a worker can import. */
 export const driver = (connect: Connect): SocketDriver => ({

@@ -7,6 +7,7 @@ import * as tls from "node:tls"
 import type { Point, Securing, SocketEvents, SocketFacts, SocketWire, TlsFacts } from "../../core/SocketDriver.ts"
 import type { Phase } from "../../core/SocketFault.ts"
 import { type Differences, type RuntimeError, translate } from "./SocketCodes.ts"
+import { endsOf, tlsFactsOf } from "./SocketFacts.ts"
 
 const optionsOf = (point: Point): net.NetConnectOpts => {
   if (point.path !== undefined) return { path: point.path, allowHalfOpen: true }
@@ -142,23 +143,3 @@ export class Wire implements SocketWire {
     socket.on("end", this.#events.ended)
   }
 }
-
-/** Both addresses; of one that is closed only that which was dialled. */
-const endsOf = (point: Point, raw: net.Socket): Pick<SocketFacts, "local" | "remote"> => {
-  if (point.path !== undefined) {
-    const both = { address: point.path, port: 0 }
-    return { local: both, remote: both }
-  }
-  const { localAddress, localPort, remoteAddress = point.address.ip, remotePort = point.port } = raw
-  const isKnown = localAddress !== undefined && localPort !== undefined
-  return {
-    local: isKnown ? { address: localAddress, port: localPort } : undefined,
-    remote: { address: remoteAddress, port: remotePort },
-  }
-}
-
-const tlsFactsOf = (socket: tls.TLSSocket): TlsFacts => ({
-  version: socket.getProtocol() ?? undefined,
-  cipher: socket.getCipher()?.name,
-  fingerprint: socket.getPeerCertificate()?.fingerprint256,
-})
