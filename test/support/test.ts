@@ -1,6 +1,6 @@
 /**
- * `npm test`: the checks, then the suite on Node, then on Deno and Bun at the same time, and beside them what the platforms
- * supply on the oldest and the newest Node.
+ * `npm test`: the checks, then the suite on Node, and beside it on Deno, on Bun, and of what the platforms supply on the
+ * oldest and the newest Node.
  *
  * - `--quick`: on Node alone unless `--runtime` names another, without the checks and without `*.slow.*` files
  * - `--runtime NAME`: on that runtime alone, without the checks
@@ -58,21 +58,27 @@ const results: Suite.Test[] = []
 const otherNodes = Runtime.otherNodes.filter((name) => whole || wanted.includes(name))
 await Promise.all([...runtimes, ...otherNodes].map(Runtime.install))
 if (whole) results.push(...await check())
-// Many tests wait for a real clock or another process, so one worker a core would leave cores idle.
-if (runtimes.includes("node")) results.push(...await suite("node", args, cores + 1))
-const others = runtimes.filter((name) => name !== "node")
-/** One after the other: they are short, and the others are not. */
-const onOtherNodes = async (): Promise<readonly Suite.Test[]> => {
+/** One after the other, each with so many workers. */
+const suites = async (
+  names: readonly (Runtime.Name | Runtime.OtherNode)[],
+  workers: number,
+  ...more: readonly string[]
+): Promise<readonly Suite.Test[]> => {
   const tests: Suite.Test[] = []
-  const conformance = ["test/conformance", "--exclude=**/*.slow.*", ...rest]
-  for (const name of otherNodes) tests.push(...await suite(name, conformance, 1))
+  for (const name of names) tests.push(...await suite(name, [...args, ...more], workers))
   return tests
 }
-const each = await Promise.all([
-  ...others.map((name) => suite(name, args, Math.ceil(1.5 * cores / others.length))),
-  onOtherNodes(),
+// Two lanes of about the same length. Many tests wait for a real clock or another process, so that one worker a core in each
+// of them keeps the cores busy to the end, and one more in a lane that is alone.
+const workers = runtimes.length > 1 ? cores : cores + 1
+const lanes = await Promise.all([
+  suites(runtimes.filter((name) => name === "node"), workers),
+  suites(runtimes.filter((name) => name !== "node"), workers).then(async (tests) => [
+    ...tests,
+    ...await suites(otherNodes, workers, "test/conformance", "--exclude=**/*.slow.*"),
+  ]),
 ])
-results.push(...each.flat())
+results.push(...lanes.flat())
 
 if (whole) {
   const conformance = Object.entries(runs).map(([name, tests]) =>
