@@ -72,18 +72,22 @@ const once = async (pair: Pair): Promise<readonly [number, number]> => {
 /** Does `n` operations. */
 export type Loop = (n: number) => void | Promise<void>
 
-/** Nanoseconds an operation of `loop` in turns of about `millis`; finding the length warms it up. */
+/**
+ * Nanoseconds an operation of `work` in turns of about `millis`. It is warm by then: an engine compiles what has run often,
+ * which after one turn is not yet so of work that is many calls deep, and is long so of a floor.
+ */
 export const loop = async (work: Loop, millis: number): Promise<Measure> => {
   let n = 16
-  for (
-    let spent = await nanosOf(work, n);
-    spent < millis * 1e6 && n < 1e7;
+  const turn = millis * 1e6
+  for (let [spent, all] = [0, 0]; all < warmTurns * turn || (spent < turn && n < 1e7); all += spent) {
     spent = await nanosOf(work, n)
-  ) {
-    n = Math.ceil(n * Math.min(8, Math.max(1.2, (millis * 1.1e6) / spent)))
+    if (spent < turn) n = Math.min(1e7, Math.ceil(n * Math.min(8, Math.max(1.2, (turn * 1.1) / spent))))
+    else if (spent > 1.5 * turn) n = Math.ceil((n * turn * 1.1) / spent)
   }
   return async () => (await nanosOf(work, n)) / n
 }
+
+const warmTurns = 40
 
 const nanosOf = async (work: Loop, n: number): Promise<number> => {
   const started = performance.now()
