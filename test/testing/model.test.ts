@@ -124,6 +124,155 @@ describe("a life", () => {
   })
 })
 
+describe("what fast-check is asked for", () => {
+  /** What it is asked for by these options, and what came of it. */
+  const asked = (options: Model.Options) => {
+    const seen: Record<string, unknown> = {}
+    const noting = (name: "check" | "commands" | "nat" | "option") => (...given: ReadonlyArray<unknown>): unknown => {
+      seen[name] = given.at(-1)
+      return (fc[name] as unknown as (...given: ReadonlyArray<unknown>) => unknown)(...given)
+    }
+    const noted = { check: noting("check"), commands: noting("commands"), nat: noting("nat"), option: noting("option") }
+    return { checked: Effect.runSync(Model.check({ ...fc, ...noted }, life("none"), options)), seen }
+  }
+
+  it("is what is said of the options, and nothing about interruptions where none is drawn", () => {
+    const { checked, seen } = asked({ seed: 1 })
+    assert.deepStrictEqual(seen, {
+      check: { numRuns: 100, seed: 1 },
+      commands: { maxCommands: 50, size: "max", replayPath: undefined },
+    })
+    assert.deepInclude(checked, { runs: 100, seed: 1, cuts: 0 })
+    assert.deepStrictEqual(asked({ runs: 3 }).seen["check"], { numRuns: 3 })
+  })
+
+  it("is as much as it is told, with an interruption for every second command", () => {
+    const { seen } = asked({ maxCommands: 7, maxCut: 9, runs: 2, seed: 4 })
+    assert.deepStrictEqual(seen, {
+      check: { numRuns: 2, seed: 4 },
+      commands: { maxCommands: 7, size: "max", replayPath: undefined },
+      nat: { max: 9 },
+      option: { freq: 2, nil: undefined },
+    })
+  })
+})
+
+describe("what fast-check says", () => {
+  const given = life("none")
+  const says = (check: (property: never, parameters: never) => unknown, options: Model.Options = {}): unknown => {
+    const exit = Effect.runSyncExit(Model.check({ ...fc, check }, given, options))
+    return Exit.isFailure(exit) ? Cause.squash(exit.cause) : exit.value
+  }
+
+  it("is a defect where it throws, or gives up, with what it says of that", () => {
+    const odd = new Error("odd")
+    const thrown = () => {
+      throw odd
+    }
+    assert.strictEqual(says(thrown), odd)
+    assert.strictEqual(says(thrown, { replay: { seed: 1, path: "0", replayPath: ":" } }), odd)
+    assert.strictEqual(says(() => ({ failed: true, errorInstance: odd })), odd)
+    assert.strictEqual((says(() => ({ failed: true })) as Error).message, "fast-check gave up")
+  })
+
+  it("may lack what a life is lived again by", () => {
+    const wrong = { ...given, prepare: Effect.fail("no") }
+    const check = (property: never, parameters: never) => ({
+      ...fc.check(property, parameters),
+      ...{ counterexample: null, counterexamplePath: null },
+    })
+    const failed = Effect.runSync(Effect.flip(Model.check({ ...fc, check }, wrong, { seed: 1 })))
+    assert.deepStrictEqual(failed.replay, { seed: 1, path: "", replayPath: "" })
+  })
+})
+
+describe("a command of a life", () => {
+  it("is cut where it was drawn to be, once it has begun so many operations, and what is no operation of it is not", () => {
+    const seen: Array<readonly [number, boolean]> = []
+    const cutting: Model.Life<object, void> = {
+      prepare: Effect.void,
+      model: () => ({}),
+      finish: (_, __, { now }) =>
+        assert.isTrue(Exit.isSuccess(now(Effect.forEach(Array.from({ length: 40 }), () => Effect.yieldNow)))),
+      commands: [fc.constant({
+        name: "work",
+        run: (_, __, { now, undisturbed }) => {
+          let done = 0
+          const work = Effect.forEach(Array.from({ length: 4 }), () => Effect.sync(() => void done++))
+          assert.isTrue(Exit.isSuccess(undisturbed(work)))
+          assert.strictEqual(done, 4)
+          done = 0
+          const exit = now(work)
+          seen.push([done, Exit.hasInterrupts(exit)])
+        },
+      })],
+    }
+    const { commands, cuts } = Effect.runSync(Model.check(fc, cutting, { maxCut: 30, runs: 20, seed: 3 }))
+    assert.strictEqual(seen.length, commands)
+    assert.strictEqual(seen.filter(([, isCut]) => isCut).length, cuts)
+    assert.isTrue(cuts > 50 && cuts < commands)
+    assert.isTrue(seen.every(([done, isCut]) => isCut || done === 4))
+    assert.isAtLeast(new Set(seen.map(([done]) => done)).size, 4)
+  })
+
+  it("is followed by the invariant where it went right, and each life has a scope and a model of its own", () => {
+    const log: Array<string> = []
+    const logged = (name: string) => Effect.sync(() => void log.push(name))
+    const lived: Model.Life<{ n: number }, void> = {
+      prepare: Effect.andThen(Effect.addFinalizer(() => logged("closed")), logged("prepared")),
+      model: () => ({ n: 0 }),
+      commands: [fc.constant({ name: "up", run: (model) => void log.push(`run ${model.n++}`) })],
+      invariant: (model) => void log.push(`invariant ${model.n}`),
+      finish: (model) => logged(`finish ${model.n}`),
+    }
+    const { commands } = Effect.runSync(Model.check(fc, lived, { maxCommands: 3, runs: 5, seed: 2 }))
+    const lives = log.join(", ").split(/(?<=closed), /)
+    assert.strictEqual(lives.length, 5)
+    let ran = 0
+    for (const life of lives) {
+      const n = life.split("run ").length - 1
+      ran += n
+      const turns = Array.from({ length: n }, (_, i) => `run ${i}, invariant ${i + 1}, `).join("")
+      assert.strictEqual(life, `prepared, ${turns}finish ${n}, closed`)
+    }
+    assert.strictEqual(ran, commands)
+    const failed = Effect.runSync(Effect.flip(Model.check(fc, {
+      ...lived,
+      commands: [fc.constant({ name: "up", run: () => assert.fail("differs") })],
+      invariant: () => assert.fail("looked at"),
+    })))
+    assert.match(failed.why, /differs/)
+  })
+
+  it("that goes wrong is the last of its life, also where nothing was thrown", () => {
+    const log: Array<string> = []
+    const failed = Effect.runSync(Effect.flip(Model.check(fc, {
+      prepare: Effect.sync(() => void log.push("|")),
+      model: () => ({}),
+      commands: [fc.constant<Model.Command<object, void>>({
+        name: "bad",
+        run: () => {
+          log.push("bad")
+          return false as never
+        },
+      })],
+    })))
+    assert.match(failed.why, /neither nothing nor an effect$/)
+    assert.deepStrictEqual(log.join("").match(/(bad){2}/), null)
+  })
+
+  it("that was never run is told as nothing", () => {
+    const failed = Effect.runSync(
+      Effect.flip(Model.check(fc, { ...life("none"), prepare: Effect.fail("no") }, { seed: 1 })),
+    )
+    assert.match(
+      failed.message,
+      /^it cannot be prepared: no \[after nothing; replay \{"seed":1,"path":"0.*","replayPath":".*"\}\]$/,
+    )
+    assert.deepStrictEqual([failed.life, failed.runs], [[], 1])
+  })
+})
+
 describe("a life that waits for the outside", () => {
   it("goes wrong, though the wait was cut off", () => {
     const failed = Effect.runSync(Effect.flip(Model.check(fc, {

@@ -305,6 +305,95 @@ describe("a handle", () => {
     }))
 })
 
+describe("what a script tells of a call, and lets go", () => {
+  it("is that it failed, where it did, and that it is asked once it is let go, until it is answered", () =>
+    scripted((script, world) => {
+      script.plan("down", Script.fail("down"))
+      world.run(Effect.exit(script.effect("down", Effect.void)))
+      script.plan("call", { ...Script.late("1 second"), before: "held" })
+      const fiber = world.fork(script.effect("call", Effect.void))
+      world.settle()
+      assert.deepStrictEqual(script.log, ["down 1 failed", "call 1 held"])
+      world.fork(script.release("call"))
+      world.settle()
+      assert.deepStrictEqual([script.calls[1]?.state, fiber.pollUnsafe()], ["asked", undefined])
+      const again = Effect.runSync(Effect.flip(script.release("call")))
+      assert.strictEqual(again.message, "no call call is held; there were: down 1 failed, call 1 asked")
+      world.pass(1_000)
+      assert.deepStrictEqual([script.calls[1]?.state, fiber.pollUnsafe()], ["answered", Exit.void])
+    }))
+
+  it("is the oldest that is held and of that name, whatever else is held or was answered", () =>
+    scripted((script, world) => {
+      world.run(script.effect("b", Effect.void))
+      for (const point of ["a", "b"]) script.plan(point, Script.hold)
+      for (const label of ["a", "b", "b"]) world.fork(script.effect(label, Effect.void))
+      world.settle()
+      const states: Array<string> = []
+      for (const point of ["b", "a", "b"]) {
+        world.run(script.release(point))
+        states.push(script.calls.map(({ state }) => state[0]).join(""))
+      }
+      assert.deepStrictEqual(states, ["ahah", "aaah", "aaaa"])
+    }))
+
+  it("is of a platform that calls back the answer that it ends with, without being done", () =>
+    scripted((script, world) => {
+      script.plan("open", Script.hold)
+      const heard: Array<unknown> = []
+      script.callback("open", () => assert.fail("made"))((exit) => heard.push(exit))
+      world.settle()
+      world.run(script.end("open", Exit.succeed("theirs")))
+      assert.deepStrictEqual([heard, script.log], [[Exit.succeed("theirs")], ["open 1 answered"]])
+    }))
+
+  it("is of a platform that calls back at the deadline of the fiber that calls it", () =>
+    scripted((script, world) => {
+      script.plan("open", Script.inDeadlineTick)
+      const heard: Array<unknown> = []
+      const open = Effect.sync(() => void script.callback("open", () => "made")((exit) => heard.push(exit)))
+      assert.isTrue(Exit.isSuccess(world.run(Deadline.within("1 second")(open))))
+      world.pass(999)
+      assert.deepStrictEqual(heard, [])
+      world.pass(1)
+      assert.deepStrictEqual([heard, script.unfit], [[Exit.succeed("made")], undefined])
+    }))
+
+  it("is of those that could not go by their plan the first", () =>
+    scripted((script, world) => {
+      for (const label of ["a", "b"]) {
+        script.plan(label, Script.inDeadlineTick)
+        world.run(Effect.exit(script.effect(label, Effect.void)))
+      }
+      assert.strictEqual(script.unfit, "a: its caller carries no deadline")
+    }))
+
+  it("is no call of what every object has", () =>
+    scripted((script) => {
+      class Port {
+        readonly ask = Effect.void
+      }
+      assert.deepStrictEqual(Reflect.ownKeys(script.port("port", new Port())), ["ask"])
+    }))
+})
+
+describe("a handle that is being closed", () => {
+  it("is closed by nobody else, also after one who asked meanwhile has gone", () =>
+    scripted((script, world) => {
+      script.plan("socket.close", Script.hold)
+      const handle = answered(world, script.open("socket")) as Script.Handle
+      world.fork(handle.close)
+      for (const fiber of [1, 2].map(() => world.fork(handle.close))) {
+        world.settle()
+        assert.deepStrictEqual([fiber.pollUnsafe(), script.log], [Exit.void, ["socket.close 1 held"]])
+      }
+      assert.isTrue(Exit.isSuccess(world.run(handle.close)))
+      assert.deepStrictEqual(script.log, ["socket.close 1 held"])
+      world.run(script.release("socket.close"))
+      assert.deepStrictEqual(script.left, [])
+    }))
+})
+
 /** A scene that a right consumer passes with every plan and that a faulty one fails, as the message says. */
 const contrast = <S, N extends string>(given: {
   readonly right: (script: Script.Script) => Effect.Effect<S, unknown, Scope.Scope>

@@ -480,6 +480,73 @@ describe("the sweep finds", () => {
   })
 })
 
+describe("a sweep says where it was", () => {
+  /** Where the runs with these points were seen to fail, of a program that is wrong in all of them. */
+  const wheres = (points: ReadonlyArray<string>, given: Partial<Sweep.Scene<Pool, "user" | "other">> = {}) => {
+    const spoilt = scene<"user" | "other">({
+      fibers: () => ({
+        user: Effect.andThen(Effect.yieldNow, Effect.yieldNow),
+        other: Effect.sleep("1 second"),
+      }),
+      disturb: ({ state }) => void (state.free = 0),
+      ...given,
+    })
+    return points.map((point) => {
+      const failed = Effect.runSync(Effect.flip(stage.replay(spoilt, point)))
+      assert.deepInclude(failed, { _tag: "SweepFailed", why: "not conserved: 1 before, 0 after", point })
+      const { message, where } = failed as Sweep.SweepFailed
+      assert.strictEqual(message, `not conserved: 1 before, 0 after [${where}; replay "${point}"]`)
+      return where
+    })
+  }
+
+  it("by the step, whose it was, and how many that one had begun", () => {
+    const all = wheres(Array.from({ length: 12 }, (_, at) => `oldest ${at}`))
+    assert.strictEqual(all[0], "oldest first, at step 0")
+    const told = all.map((where, at) => {
+      assert.isTrue(where.startsWith(`oldest first, at step ${at}`), where)
+      return / \((\w+)'s (\d+|last)\)$/.exec(where)?.slice(1).join(" ")
+    })
+    for (const name of ["user", "other"]) {
+      const own = told.filter((each) => each?.startsWith(`${name} `)).map((each) => each!.split(" ")[1]!)
+      assert.deepStrictEqual(
+        [...new Set(own.filter((nth) => nth !== "last"))],
+        [...new Set(own.filter((nth) => nth !== "last"))].map((_, i) => String(i + 1)),
+      )
+      assert.isAtLeast(own.length, 2)
+    }
+    assert.includeMembers(told, ["user last", "other last"])
+  })
+
+  it("and by the second step, where there were two", () => {
+    const [both] = wheres(["newest 0 2"], { again: ({ state }) => void (state.free = 0) })
+    assert.match(both!, /^newest first, at step 0 and 2 \((user|other)'s \d\)$/)
+  })
+})
+
+describe("a sweep goes on for as long as it is told", () => {
+  const why = (prepare: Effect.Effect<unknown, never, Scope.Scope>, given: object = {}): string =>
+    Effect.runSync(Effect.flip(
+      Sweep.on(prepare).sweep({ fibers: () => ({ user: Effect.void }), disturb: "user", maxSteps: 40, ...given }),
+    )).why
+  const endless = Effect.forever(Effect.yieldNow)
+  const told = "Error: it is not over after 40 steps"
+
+  it("as it prepares, judges and closes", () => {
+    assert.strictEqual(why(endless), `it cannot be prepared: ${told}`)
+    assert.strictEqual(why(Effect.void, { oracle: () => endless }), `the oracle says no: ${told}`)
+    assert.strictEqual(why(Effect.addFinalizer(() => endless)), `closing the scope failed: ${told}`)
+  })
+
+  it("to the last of its steps", () => {
+    const fibers = () => ({ user: Effect.replicateEffect(Effect.yieldNow, 9) })
+    const { steps } = sound({ fibers, disturb: () => {} })
+    const within = (maxSteps: number) => ({ fibers, disturb: () => {}, maxSteps })
+    sound(within(steps / 2))
+    assert.strictEqual(fault(within(steps / 2 - 1)), `it is not over after ${steps / 2 - 1} steps`)
+  })
+})
+
 describe("an option of a scene that breaks its rule", () => {
   it("is refused before anything is run, by name, rule and value", () => {
     const refused = (given: object): string => {
