@@ -89,7 +89,7 @@ export class Http1Connection implements EngineConnection {
     if (course === undefined) return Result.fail(new ExchangeOver({ exchange }))
     if (fields === undefined) return Result.fail(invalid("trailers", "a list of names and values"))
     if (course.left !== undefined) return Result.fail(invalid("upload", `${course.left} bytes longer`))
-    const end = encodeEnd(this.#manner.slab, fields)
+    const end = encodeEnd(this.#manner, fields)
     if (end instanceof InvalidRequest) return Result.fail(end)
     this.#write([end])
     return Result.succeed(this.#sent(course))

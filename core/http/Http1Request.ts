@@ -47,7 +47,8 @@ export const encode = (given: Given, manner: Manner, exchange: Exchange): Course
   if (proxied && !isConnect && scheme !== "http") return invalid("scheme", "http toward a proxy")
   // The host goes first, wherever it was among the fields; few requests have one of their own.
   if (host !== authority) asking = write(given, manner, host)
-  if (slab.length > maxHeadBytes) return invalid("head", `at most ${maxHeadBytes} bytes`, slab.length)
+  const tooLong = beyond("head", slab, maxHeadBytes)
+  if (tooLong !== undefined) return tooLong
   const isShort = body !== undefined && body.length <= together
   if (isShort) slab.bytes(body)
   return {
@@ -97,8 +98,11 @@ export const encodeChunk = (slab: Slab, bytes: Uint8Array): Array<Uint8Array> =>
 
 const lineEnd = Uint8Array.of(13, 10)
 
-/** The end of a chunked body, with its trailers. */
-export const encodeEnd = (slab: Slab, trailers: Flat): Uint8Array | InvalidRequest => {
+const beyond = (part: string, slab: Slab, most: number): InvalidRequest | undefined =>
+  slab.length > most ? invalid(part, `at most ${most} bytes`, slab.length) : undefined
+
+/** The end of a chunked body, with its trailers, which the limit of a head bounds as well. */
+export const encodeEnd = ({ maxHeadBytes, slab }: Manner, trailers: Flat): Uint8Array | InvalidRequest => {
   slab.begin()
   slab.add("0\r\n")
   for (let i = 0; i < trailers.length; i += 2) {
@@ -109,5 +113,5 @@ export const encodeEnd = (slab: Slab, trailers: Flat): Uint8Array | InvalidReque
     if (steers.test(name)) return invalid(name, "left out")
   }
   slab.add("\r\n")
-  return slab.end()
+  return beyond("trailers", slab, maxHeadBytes) ?? slab.end()
 }

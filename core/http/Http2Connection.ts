@@ -113,6 +113,7 @@ export class Http2Connection implements EngineConnection {
     }
     this.#unsay(exchange)
     const sent = this.#uploads.sendPart(stream, part, length === left)
+    if (sent > 0) this.#quota.carried()
     if (left !== undefined) stream.left = left - sent
     this.#settle(stream)
     return Result.succeed(sent)

@@ -173,6 +173,8 @@ export class Incoming implements FrameSink {
     const stream = streams.get(id)
     // Padding is consumed as it comes. Though there is none, what was consumed before may be due now.
     this.#release(other)
+    // Also of a stream that is over: what is under way to one that was cancelled is within its window.
+    if (body > 0) quota.carried()
     if (stream === undefined) return undefined
     if (body === 0 && !isLast && quota.isOver()) return "flood"
     const rule = this.#responses.sizeData(stream, body)

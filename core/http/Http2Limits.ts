@@ -29,7 +29,7 @@ export interface Http2Limits extends HttpLimits {
   readonly maxResets?: number | undefined
   /**
    * Frames that carry nothing for an exchange, and answers to them that nobody takes: 100 to 1,048,576; 10,000 by default.
-   * An exchange allows 16 of them, and every 256 bytes of a body one.
+   * An exchange allows 16 of them, each part of a body 3, and every 256 bytes of it one.
    */
   readonly maxIdleFrames?: number | undefined
 }

@@ -3,9 +3,12 @@
  * exchanges account for, and of answers that nobody has taken.
  *
  * There is no clock in it: what an honest peer sends besides messages grows with them, so an exchange allows some frames,
- * and bytes of bodies some more. What is left are the keep-alives of an idle connection, for which the limit is.
+ * each piece of a body some more, small as it may be, and its bytes as well. What is left are the keep-alives of an idle
+ * connection, for which the limit is.
  */
 export const framesAnExchange = 16
+/** A window of the stream, one of the connection, and now and then a ping, which is how some peers measure a path. */
+export const framesAPiece = 3
 export const bytesAFrame = 256
 
 export class Quota {
@@ -30,17 +33,26 @@ export class Quota {
   }
 
   began(): void {
-    this.#frames = Math.max(0, this.#frames - framesAnExchange)
+    this.#pay(framesAnExchange)
+  }
+
+  /** A frame of the peer's that carries a part of a body, or a part that was given to be sent. */
+  carried(): void {
+    this.#pay(framesAPiece)
   }
 
   moved(bytes: number): void {
     this.#bytes += bytes
     const paid = Math.floor(this.#bytes / bytesAFrame)
     this.#bytes -= paid * bytesAFrame
-    this.#frames = Math.max(0, this.#frames - paid)
+    this.#pay(paid)
   }
 
   taken(): void {
     this.#answers = 0
+  }
+
+  #pay(frames: number): void {
+    this.#frames = Math.max(0, this.#frames - frames)
   }
 }

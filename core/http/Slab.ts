@@ -12,10 +12,11 @@ export class Slab {
   #from = 0
   #at = 0
 
-  /** Begins a piece. One that was not ended is forgotten. */
+  /** Begins a piece. One that was not ended is forgotten, and with it the room that was made for it. */
   begin(): void {
     // Whoever had a piece may have transferred it, and the allocation went with it.
-    if (this.#from > this.#bytes.length) {
+    const isLarge = this.#at > this.#from && this.#bytes.length > slabBytes
+    if (isLarge || this.#from > this.#bytes.length) {
       this.#bytes = new Uint8Array(0)
       this.#from = 0
     }

@@ -4,7 +4,7 @@ import { readFileSync } from "node:fs"
 import * as Result from "effect/Result"
 import { defaults as http1 } from "../../core/http/Http1Limits.ts"
 import { decode } from "../../core/http/Http2Limits.ts"
-import { bytesAFrame, framesAnExchange } from "../../core/http/Http2Quota.ts"
+import { bytesAFrame, framesAnExchange, framesAPiece } from "../../core/http/Http2Quota.ts"
 import { root } from "../support/Runtime.ts"
 
 const textOf = (file: string): string => readFileSync(root + file, "utf8")
@@ -53,7 +53,7 @@ describe("the limits of", () => {
   })
 
   it("what pays for frames that carry nothing are those of its docstring and of the policy", () => {
-    const paid = [framesAnExchange, bytesAFrame]
+    const paid = [framesAnExchange, framesAPiece, bytesAFrame]
     const flood = rows("The HTTP/2 codec").find(([attack]) => attack?.startsWith("floods of"))
     assert.deepStrictEqual(numbers(flood![1]!), paid)
     const [, says = ""] = /An exchange allows (.*)\n/.exec(textOf("core/http/Http2Limits.ts")) ?? []

@@ -139,7 +139,7 @@ describe("a limit of the connection ends it behind the last that is within it:",
   }
 
   it("a flood of RST_STREAM, window and data of a stream that is over", () => {
-    for (const sent of [Lab2.reset(1, 8), Lab2.windowUpdate(1, 1), data(1, "x"), response(1, 200)]) {
+    for (const sent of [Lab2.reset(1, 8), Lab2.windowUpdate(1, 1), data(1, ""), response(1, 200)]) {
       const connection = flooded()
       connection.cancel(1)
       const [count, why] = taken(() => sent, connection)
@@ -183,6 +183,32 @@ describe("a limit of the connection ends it behind the last that is within it:",
       says(connection, data(exchange, "x".repeat(512)), ping, Lab2.windowUpdate(0, 1))
       connection.consumed(exchange, 512)
       connection.takeOutput()
+    }
+    assert.isFalse(connection.isRetired)
+  })
+
+  it("no flood are the bodies of what was cancelled, still within their windows", () => {
+    const connection = open(options)
+    for (let i = 0; i < 200; i++) {
+      const exchange = ask(connection)
+      says(connection, response(exchange, 200))
+      connection.cancel(exchange)
+      says(connection, ...Array.from({ length: 40 }, () => data(exchange, "x".repeat(100))))
+      connection.takeOutput()
+    }
+    assert.isFalse(connection.isRetired)
+  })
+
+  it("no flood are the windows and pings beside small parts, in one direction or the other", () => {
+    const connection = open(options)
+    const tunnel = ask(connection, { ...get, method: "POST", body: { bytes: undefined } })
+    says(connection, response(tunnel, 200))
+    for (let i = 0; i < 1_000; i++) {
+      if (i < 500) connection.upload(tunnel, new Uint8Array(5))
+      else says(connection, data(tunnel, "small"))
+      connection.takeOutput()
+      says(connection, Lab2.windowUpdate(tunnel, 5), Lab2.windowUpdate(0, 5), ping)
+      connection.consumed(tunnel, 5)
     }
     assert.isFalse(connection.isRetired)
   })

@@ -122,6 +122,26 @@ describe("the body of a request", () => {
     }
   })
 
+  it("is no longer than a head may be in its trailers", () => {
+    const connection = Lab.open({ maxHeadBytes: 1_024 })
+    connection.trySend({ ...post, body: { bytes: undefined } })
+    connection.takeOutput()
+    const ended = (length: number) => connection.finish(1, [["x-sum", "a".repeat(length)]])
+    assert.match(String(Result.getOrThrow(Result.flip(ended(1_024)))), /trailers/)
+    assert.isFalse(connection.isSendEnded(1))
+    assert.strictEqual(Lab.text(...connection.takeOutput()), "")
+    Result.getOrThrow(ended(1_000))
+    assert.match(Lab.text(...connection.takeOutput()), /^0\r\nx-sum: a{1000}\r\n\r\n$/)
+  })
+
+  it("leaves no room behind that was made for one that was refused", () => {
+    const connection = Lab.open()
+    const large = connection.trySend({ ...get, fields: [["x-large", "a".repeat(1_000_000)]] })
+    assert.strictEqual(large._tag, "Malformed")
+    connection.trySend(get)
+    assert.deepStrictEqual(connection.takeOutput().map(({ buffer }) => buffer.byteLength), [8_192])
+  })
+
   it("comes in chunks where its length is unknown, with trailers at the end", () => {
     const connection = Lab.open()
     connection.trySend({ ...post, body: { bytes: undefined } })
