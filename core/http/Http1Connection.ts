@@ -147,8 +147,12 @@ export class Http1Connection implements EngineConnection {
   takeOutput(): ReadonlyArray<Uint8Array> {
     const output = this.#output
     this.#output = noOutput
-    // It lives longer than what is its owner's now.
-    if (this.#course !== undefined) this.#course.output = noOutput
+    const course = this.#course
+    if (course !== undefined) {
+      // It lives longer than what is its owner's now.
+      course.output = noOutput
+      course.isOut = course.isSent
+    }
     return output
   }
 

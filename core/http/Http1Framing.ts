@@ -10,8 +10,8 @@ import { addElements, isToken } from "./HttpSyntax.ts"
 export interface Asked {
   readonly isHead: boolean
   readonly isConnect: boolean
-  /** Whether the whole of it came out. */
-  readonly isSent: boolean
+  /** Whether the whole of it was taken to be written. */
+  readonly isOut: boolean
   /** The protocols that it offered to switch to, in lower case. */
   readonly offers: ReadonlyArray<string>
 }
@@ -94,6 +94,6 @@ const isLength = (value: string): boolean =>
 const isKept = (options: ReadonlyArray<string>, version: ResponseHead["version"]): boolean =>
   !options.includes("close") && (version === "1.1" || options.includes("keep-alive")) && options.every(isToken)
 
-const isOffered = ({ options, upgrades }: Signs, { version }: ResponseHead, { isSent, offers }: Asked): boolean =>
-  isSent && version === "1.1" && options.includes("upgrade") && upgrades.length > 0 &&
+const isOffered = ({ options, upgrades }: Signs, { version }: ResponseHead, { isOut, offers }: Asked): boolean =>
+  isOut && version === "1.1" && options.includes("upgrade") && upgrades.length > 0 &&
   upgrades.every((protocol) => offers.includes(protocol))

@@ -17,7 +17,9 @@ export interface Course extends Asked {
   readonly closes: boolean
   /** Bytes of the body that are still to come; undefined: in chunks, as many as will come. */
   left: number | undefined
+  /** Nothing more of it can be given. */
   isSent: boolean
+  isOut: boolean
   /** The head, and the body where it was all there; empty once that is taken. */
   output: Array<Uint8Array>
 }
@@ -56,6 +58,7 @@ export const encode = (given: Given, manner: Manner, exchange: Exchange): Course
     isHead: method === "HEAD",
     isConnect,
     isSent: body !== undefined || length === 0,
+    isOut: false,
     offers,
     closes: options.includes("close"),
     left: length,

@@ -126,6 +126,18 @@ describe("informational heads", () => {
 describe("a switch of protocols", () => {
   const accepted = response(["Connection: Upgrade", "Upgrade: WebSocket"], "\x81\x00rest", "101 Switching Protocols")
 
+  it("is refused while the end of the request is not out yet, whether that was given or not", () => {
+    const fields = upgrade.fields
+    const switching = Lab.bytes("HTTP/1.1 101 x\r\nconnection: upgrade\r\nupgrade: websocket\r\n\r\n")
+    for (const isTaken of [false, true]) {
+      const connection = Lab.asked({ ...upgrade, method: "POST", fields, body: { bytes: 3 } })
+      connection.upload(1, Lab.bytes("abc"))
+      if (isTaken) connection.takeOutput()
+      const [first = ""] = Lab.told(connection.receive(switching))
+      assert.strictEqual(/unasked-switch/.test(first), !isTaken, first)
+    }
+  })
+
   it("hands over what came behind the head, and takes no request any more", () => {
     const connection = Lab.asked(upgrade)
     assert.deepStrictEqual(Lab.told(connection.receive(Lab.bytes(accepted))), ["101 0", "switched \x81\x00rest"])
