@@ -5,6 +5,7 @@ import * as Exit from "effect/Exit"
 import * as Scope from "effect/Scope"
 import * as CircuitBreaker from "../../core/CircuitBreaker.ts"
 import * as GateLine from "../../core/GateLine.ts"
+import * as Lease from "../../core/Lease.ts"
 import * as ProviderGate from "../../core/ProviderGate.ts"
 import * as Sweep from "../../core/testing/Sweep.ts"
 import * as Books from "../support/GateBooks.ts"
@@ -40,6 +41,17 @@ describe("a lease", () => {
         yield* Books.whole(gate, 4)
       }))
   }
+
+  it.effect("PG-12: is registered in the form in which Effect adds a finalizer itself", () =>
+    Effect.gen(function* () {
+      const own = yield* Effect.withFiber((fiber) => Lease.registered(fiber, () => {}, (scope) => scope))
+      const theirs = yield* Scope.make()
+      yield* Scope.addFinalizerExit(theirs, () => Effect.void)
+      const formOf = ({ state }: Scope.Closeable): unknown =>
+        Object.entries(state).map(([name, value]) => [name, typeof value === "string" ? value : typeof value])
+          .toSorted()
+      assert.deepStrictEqual(formOf(own), formOf(theirs))
+    }))
 
   it("PG-12: that was interrupted at whatever step is held with its scope's end registered, or leaves nothing", () => {
     const seen = new Set<string>()
