@@ -99,10 +99,10 @@ const nodeHttp2 = (): Promise<string> =>
     })
     // What comes behind an end of its own making is no end of the peer's.
     stream.on("end", () => void (seen.isWhole = !session.destroyed && !stream.aborted))
-    stream.on("close", () => {
-      session.destroy()
-      resolve(seen.isWhole && stream.rstCode === 0 ? `${seen.status} ${seen.body}${seen.trailers}` : refused)
-    })
+    // Not in its own callback, and awaited: destroyed under way, a session of Node 24 has aborted the whole process.
+    stream.on("close", () => setImmediate(() => session.destroy()))
+    session.on("close", () =>
+      resolve(seen.isWhole && stream.rstCode === 0 ? `${seen.status} ${seen.body}${seen.trailers}` : refused))
   })
 
 const both = async (frames: Sent): Promise<readonly [string, string]> => {
