@@ -4,18 +4,14 @@ import type { SocketDriver } from "../../core/SocketDriver.ts"
 import * as Core from "../../core/Sockets.ts"
 import * as Shared from "../shared/Sockets.ts"
 
-/** How a socket of `node:net` is told to end in a reset; not public. */
-interface Resetting {
-  resetAndClosing: boolean
-}
-
 /**
  * What Node supplies. What is below TLS must not be closed first there: a TLS socket that is told of its end while it says that
  * it is secure takes the process down (seen on Node 22, 24 and 26).
  */
 export const driver: SocketDriver = Shared.driver({
   reset: (raw, secured) => {
-    ;(raw as unknown as Resetting).resetAndClosing = true
+    // How a socket of `node:net` is told to end in a reset; not public.
+    Object.assign(raw, { resetAndClosing: true })
     secured.destroy()
     raw.destroy()
   },

@@ -1,9 +1,10 @@
 /**
  * HTTP/2 as an engine: the client's side of one connection, over bytes (RFC 9113, RFC 7541, RFC 8441), strict and bounded.
  *
- * Experimental: while hostile readings still find faults in it, any version may change what it takes and says. A connection owns an
- * unfinished frame or header block, the tables of HPACK, a record of each stream, bodies that wait for the peer's windows,
- * and output that nobody has taken; it lets go of them when they are whole, over, sent or taken, and of all when it ends.
+ * Experimental: while hostile readings still find faults in it, any version may change what it takes and says. A connection
+ * owns an unfinished frame or header block, the tables of HPACK, a record of each stream, bodies that wait for the peer's
+ * windows, and output that nobody has taken; it lets go of them when they are whole, over, sent or taken, and of all but
+ * that output when it ends.
  */
 import * as Result from "effect/Result"
 import { InvalidLimits } from "../Refusal.ts"

@@ -177,7 +177,8 @@ export interface EngineConnection {
    * Nobody wants the rest of an exchange. `drained`: nothing of it was under way, since both of its messages had ended or
    * its end was told otherwise, and nothing has changed. `cut`: it is over, without a further event; in HTTP/1.1 the
    * connection is retired with it, and its transport to be closed, and in HTTP/2 the stream is reset, with a code of
-   * RFC 9113, 7: CANCEL if none is given.
+   * RFC 9113, 7: CANCEL if none is given. HTTP/1.1 answers `cut` as well of its last exchange where that has failed, was stopped
+   * or has switched, though nothing changes by it.
    */
   readonly cancel: (exchange: Exchange, code?: number) => "drained" | "cut"
   /**

@@ -14,8 +14,8 @@ export class Slab {
 
   /** Begins a piece. One that was not ended is forgotten, and with it the room that was made for it. */
   begin(): void {
-    // Whoever had a piece may have transferred it, and the allocation went with it.
     const isLarge = this.#at > this.#from && this.#bytes.length > slabBytes
+    // Whoever had a piece may have transferred it, and the allocation went with it.
     if (isLarge || this.#from > this.#bytes.length) {
       this.#bytes = new Uint8Array(0)
       this.#from = 0

@@ -603,43 +603,7 @@ describe("the order of a line", () => {
     )).toEqual([0, 2, 1, 3])
   })
 
-  it("AD-14: keeps units of an account from others while one that was woken for them waits for the total", () => {
-    expect(orderOf(
-      { maxRunning: 6, maxPerProvider: 6, maxBypass: 1 },
-      ask("b", { cost: 2 }),
-      ask("b", { provider: "q" }),
-      ask("a"),
-      ask("b"),
-      lower({ maxPerProvider: 4 }),
-      ask("b"),
-      ask("b", { provider: "q" }),
-      ask("a", { cost: 2 }),
-      ask("b", { provider: "q", cost: 3 }),
-      ask("b"),
-      ask("a", { provider: "q" }),
-      giveBack(3),
-      ask("a", { provider: "q", cost: 2 }),
-    )).toEqual([0, 1, 2, 3, 4, 5, 8, 9, 6, 7, 10])
-  })
-
   it("AD-8 AD-14: is that of the turns among those who may pass, also after one of them has left its turn", () => {
-    expect(orderOf(
-      { maxRunning: 6, maxBypass: 1 },
-      ask("b"),
-      ask("c"),
-      ask("c"),
-      ask("c"),
-      giveBack(0),
-      ask("a", { cost: 5 }),
-      ask("c", { cost: 2 }),
-      giveBack(1),
-      giveBack(2),
-      ask("a"),
-      ask("c", { provider: "q" }),
-    )).toEqual([0, 1, 2, 3, 4, 6, 5, 7])
-  })
-
-  it("AD-8 AD-14: is that of the turns among those who may pass, also where one alone is left in turn", () => {
     expect(orderOf(
       { maxRunning: 6, maxBypass: 1 },
       ask("b"),
@@ -697,17 +661,5 @@ describe("the order of a line", () => {
       ask("b", { arrival: 1, cost: 2 }),
       giveBack(11),
     )).toEqual([0, 1, 5, 2, 6, 3, 7, 10, 11, 8, 12, 9, 4])
-  })
-
-  it("AD-14: is not changed by a grant that leaves room for all that units are kept for", () => {
-    expect(orderOf(
-      { maxRunning: 3, maxPerTenant: 1, maxPerProvider: 2, maxBypass: 0 },
-      ask("a", { provider: "p" }),
-      ask("b", { provider: "p" }),
-      ask("a", { provider: "p" }),
-      giveBack(1),
-      ask("b", { provider: "p" }),
-      ask("a", { provider: "p", arrival: 1 }),
-    )).toEqual([0, 1, 4, 2, 3])
   })
 })

@@ -533,8 +533,8 @@ export const breaks: readonly Break[] = [
     "TLS: authorities one of which cannot be read are refused before anything is dialled",
   ]),
   ...inFile("adapters/node/Sockets.ts", "test/conformance/sockets.test.ts", [
-    "resetAndClosing = true",
-    "resetAndClosing = false",
+    "{ resetAndClosing: true }",
+    "{ resetAndClosing: false }",
     "over TLS a peer takes what was aborted for whole",
     "an abort is a reset to the peer, over TLS",
   ]),
