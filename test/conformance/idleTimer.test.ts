@@ -12,7 +12,7 @@ conforms({ port: "IdleTimer", laws: timerLaws, keep: (law) => Effect.scoped(law.
 
 const flags = "Deno" in globalThis ? ["run", "-A", "--node-modules-dir=manual"] : "Bun" in globalThis ? ["--bun"] : []
 const script = fileURLToPath(new URL("../support/Idler.ts", import.meta.url))
-const play = (part: string, within: "15 seconds" | "2500 millis") =>
+const play = (part: string, within: "15 seconds" | "5 seconds") =>
   Ending.byItself({ command: [...flags, script, part], within })
 
 describe("a process", () => {
@@ -20,7 +20,7 @@ describe("a process", () => {
     assert.deepStrictEqual(await Effect.runPromise(play("idle", "15 seconds")), { output: "through\n", code: 0 }))
 
   it("goes on while somebody sleeps where no platform has given one", async () => {
-    const stays = await Effect.runPromise(Effect.flip(play("clock", "2500 millis")))
+    const stays = await Effect.runPromise(Effect.flip(play("clock", "5 seconds")))
     assert.deepInclude(stays, { _tag: "DoesNotEnd", output: "through\n" })
   })
 })

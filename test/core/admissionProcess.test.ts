@@ -20,7 +20,7 @@ describe("a process", () => {
   it("AD-24: ends when a drain is over, and not before", () => ends("drain", "the end\ndrained 1\n"))
 
   it("AD-20 AD-24: goes on while somebody waits", async () => {
-    const waits = Ending.byItself({ command: [...flags, script, "wait"], within: "2500 millis" })
+    const waits = Ending.byItself({ command: [...flags, script, "wait"], within: "5 seconds" })
     const stays = await Effect.runPromise(Effect.flip(waits))
     assert.deepInclude(stays, { _tag: "DoesNotEnd", output: "the end\n" })
   })
