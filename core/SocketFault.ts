@@ -27,8 +27,8 @@ abstract class Told extends Refusal implements Facts {
 }
 
 /**
- * Nobody listens at this address or path. Bun says the same of an address that there is no way to, of most of what is wrong with
- * a path, and where too many files are open here.
+ * Nobody listens at this address or path. Bun says the same of an address that there is no way to, or that never answers until the
+ * system gives it up, of most of what is wrong with a path, and where too many files are open here.
  */
 export class PeerRefused extends Told {
   readonly _tag = "PeerRefused"
@@ -65,7 +65,10 @@ export class PeerReset extends Told {
   }
 }
 
-/** The operating system has given up: no answer while connecting, or none to what was sent or to its probes. */
+/**
+ * The operating system has given up: no answer while connecting, or none to what was sent or to its probes. Deno says `PeerReset`
+ * in its place over TLS, once that is there.
+ */
 export class PeerTimedOut extends Told {
   readonly _tag = "PeerTimedOut"
   override readonly name = "PeerTimedOut"

@@ -15,6 +15,8 @@ export interface Differences {
   readonly reset?: ((raw: Socket, secured: Socket) => void) | undefined
   /** Stops and starts what is below TLS, where pausing TLS does not; left out where it does. */
   readonly flow?: ((raw: Socket, flows: boolean) => void) | undefined
+  /** Whether an end of TLS is that of what is below, cut off; left out where that is told as what it is. */
+  readonly isCut?: ((raw: Socket, secured: Socket) => boolean) | undefined
 }
 
 const told: Readonly<Record<string, new (facts: Fault.Facts) => Fault.DialFault>> = {
@@ -42,6 +44,9 @@ const told: Readonly<Record<string, new (facts: Fault.Facts) => Fault.DialFault>
  * with ERR_ are about something else.
  */
 const untrusted = /^(?!ERR_).*(CERT|_CA$|CRL|PURPOSE|PATH_LENGTH|UNABLE_TO|SELF_SIGNED|^UNSPECIFIED$)/
+
+/** An end that is none: without the runtime's own word, the system's for a peer that it does not know any more. */
+export const cut: Fault.DialFault = new Fault.PeerReset({ phase: "read", code: "ENOTCONN" })
 
 /** The fault that an error is. */
 export const translate = (error: RuntimeError, phase: Fault.Phase, local?: Address): Fault.DialFault => {

@@ -6,7 +6,7 @@ import * as net from "node:net"
 import * as tls from "node:tls"
 import type { Point, Securing, SocketEvents, SocketFacts, SocketWire, TlsFacts } from "../../core/SocketDriver.ts"
 import type { Phase } from "../../core/SocketFault.ts"
-import { type Differences, type RuntimeError, translate } from "./SocketCodes.ts"
+import { cut, type Differences, type RuntimeError, translate } from "./SocketCodes.ts"
 import { endsOf, tlsFactsOf } from "./SocketFacts.ts"
 
 const optionsOf = (point: Point): net.NetConnectOpts => {
@@ -71,8 +71,7 @@ export class Wire implements SocketWire {
       ...(net.isIP(serverName) === 0 ? { servername: serverName } : { host: serverName }),
       ...(protocols.length === 0 ? {} : { ALPNProtocols: [...protocols] }),
     }
-    const socket = tls.connect(options)
-    this.#socket = socket
+    const socket = this.#socket = tls.connect(options)
     this.#watch(socket)
     socket.on("secureConnect", () => {
       // Not to be had any more once it is closed.
@@ -140,6 +139,8 @@ export class Wire implements SocketWire {
     this.#isHeard = true
     const socket = this.#socket
     socket.on("data", this.#events.received)
-    socket.on("end", this.#events.ended)
+    const { isCut } = this.#differences
+    if (isCut === undefined) socket.on("end", this.#events.ended)
+    else socket.on("end", () => isCut(this.#raw, socket) ? this.#events.failed(cut) : this.#events.ended())
   }
 }

@@ -181,7 +181,7 @@ const acts: Readonly<Record<string, Act>> = {
  * Hands everything on to another peer. In front of TLS it tells how the connection below that ended, where some runtimes
  * (Deno 2.9) tell of an end.
  */
-const relay = (port: number): Act => (socket) => {
+const relay = (port: number): Act => (socket, peer) => {
   const onward = net.connect({ host: "127.0.0.1", port, allowHalfOpen: true })
   onward.on("error", () => void socket.destroy())
   onward.on("data", (piece) => void socket.write(piece))
@@ -189,6 +189,8 @@ const relay = (port: number): Act => (socket) => {
   socket.on("data", (piece) => void onward.write(piece))
   socket.on("end", () => void onward.end())
   socket.once("close", () => void onward.destroy())
+  // Released, it cuts off whoever dialled.
+  peer.held.add(() => void socket.resetAndDestroy())
 }
 
 const listening = (server: net.Server, options: net.ListenOptions): Promise<number> =>

@@ -389,6 +389,19 @@ const ends: ReadonlyArray<Some> = [
       }),
   },
   {
+    name: "a peer that cuts the connection off is a fault of its own, not an end, over TLS",
+    holds: (rig) =>
+      Effect.gen(function* () {
+        const socket = yield* dial(rig, "belowTls", tls(rig))
+        yield* socket.write(bytes("x"))
+        yield* same("echo", text(yield* socket.read), "x")
+        yield* ask(() => rig.peers.release("belowTls"))
+        yield* same("fault", (yield* Effect.flip(socket.read))._tag, "PeerReset")
+        yield* socket.closed
+        yield* same("write", (yield* Effect.flip(socket.write(bytes("y"))))._tag, "PeerReset")
+      }),
+  },
+  {
     name: "a peer that is gone without a word keeps nobody: reads are interrupted, the close comes through",
     holds: (rig) =>
       Effect.gen(function* () {

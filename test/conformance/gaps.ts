@@ -1,9 +1,9 @@
 /**
  * What a runtime may be unable to do, and why. Whatever else it cannot do is a fault of its adapter.
  *
- * Of a peer that is gone without a word, as a machine without power is, the laws have only what looks alike from here: one that
- * never reads, as one whose process is stopped, and one that does not answer a dial. To cut a connection that is there without
- * a word takes a network of one's own, which only root has; what the system then says, after minutes, is `PeerTimedOut`.
+ * Of a peer that is gone without a word, as a machine without power is, the laws of the table have only what looks alike from
+ * here: one that never reads, and one that does not answer a dial. What else there is to it takes a network of one's own, which
+ * is not to be had everywhere: those laws, and their gaps, are in `SilenceLaws.ts` and at the end of this file.
  */
 import type * as BlockingExecutor from "./BlockingExecutor.ts"
 import type { Name } from "../support/Runtime.ts"
@@ -61,6 +61,7 @@ export const socketGaps: Readonly<Record<"node" | "deno" | "bun" | "edge", Law.G
     "an abort is a reset to the peer": "there is no reset, only a close",
     "an abort is a reset to the peer, over TLS": "there is no reset, only a close",
     "a peer that cuts the connection off is a fault of its own, not an end": "it is told as an orderly close",
+    "a peer that cuts the connection off is a fault of its own, not an end, over TLS": "it is told as an orderly close",
     "1,000 dials interrupted while a name is looked up": abandons,
     "1,000 dials interrupted while they connect": abandons,
     "1,000 dials interrupted while nothing answers": abandons,
@@ -69,5 +70,16 @@ export const socketGaps: Readonly<Record<"node" | "deno" | "bun" | "edge", Law.G
     "of several addresses the first that answers wins, and no other attempt is left": abandons,
     "of several addresses none of which answers the first fault counts, and an interruption leaves none of them":
       noReason,
+  },
+}
+
+export const silenceGaps: Readonly<Record<Name, Law.Gaps>> = {
+  node: {},
+  deno: {
+    "TLS: whoever writes is told that the peer has timed out": "it says that the connection was cut off",
+    "TLS: whoever reads is told that the peer has timed out": "it says that the connection was cut off",
+  },
+  bun: {
+    "a dial is told that the peer has timed out": "it says that nobody listens there",
   },
 }
