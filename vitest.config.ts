@@ -17,6 +17,6 @@ export default defineConfig({
     include: ["test/**/*.test.ts"],
     exclude: ["**/node_modules/**", ...(onNode ? [] : ["**/*.node.test.ts"])],
     pool: "forks", // threads end with ERR_NOT_IMPLEMENTED on Deno
-    testTimeout: 20_000,
+    testTimeout: 60_000,
   },
 })

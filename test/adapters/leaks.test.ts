@@ -342,12 +342,12 @@ describe.concurrent("a process", () => {
 
   for (const leaves of ["nothing", "unref timer"]) {
     it(`that leaves ${leaves} ends by itself`, async () => {
-      assert.deepStrictEqual(await ending(leaves, 15_000), Exit.succeed({ output: "through\n", code: 0 }))
+      assert.deepStrictEqual(await ending(leaves, 45_000), Exit.succeed({ output: "through\n", code: 0 }))
     })
   }
 
   it("that fails ends, and its code is the answer", async () => {
-    assert.deepStrictEqual(await ending("failure", 15_000), Exit.succeed({ output: "", code: 3 }))
+    assert.deepStrictEqual(await ending("failure", 45_000), Exit.succeed({ output: "", code: 3 }))
   })
 
   for (const leaves of ["timer", "socket", "thread"]) {

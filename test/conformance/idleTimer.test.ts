@@ -12,12 +12,12 @@ conforms({ port: "IdleTimer", laws: timerLaws, keep: (law) => Effect.scoped(law.
 
 const flags = "Deno" in globalThis ? ["run", "-A", "--node-modules-dir=manual"] : "Bun" in globalThis ? ["--bun"] : []
 const script = fileURLToPath(new URL("../support/Idler.ts", import.meta.url))
-const play = (part: string, within: "15 seconds" | "5 seconds") =>
+const play = (part: string, within: "45 seconds" | "5 seconds") =>
   Ending.byItself({ command: [...flags, script, part], within })
 
 describe("a process", () => {
   it("ends while somebody sleeps on the idle timer", async () =>
-    assert.deepStrictEqual(await Effect.runPromise(play("idle", "15 seconds")), { output: "through\n", code: 0 }))
+    assert.deepStrictEqual(await Effect.runPromise(play("idle", "45 seconds")), { output: "through\n", code: 0 }))
 
   it("goes on while somebody sleeps where no platform has given one", async () => {
     const stays = await Effect.runPromise(Effect.flip(play("clock", "5 seconds")))

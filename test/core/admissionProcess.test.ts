@@ -7,7 +7,7 @@ import * as Ending from "../../adapters/shared/testing/Ending.ts"
 const script = fileURLToPath(new URL("../support/Loiterer.ts", import.meta.url))
 const flags = "Deno" in globalThis ? ["run", "-A", "--node-modules-dir=manual"] : "Bun" in globalThis ? ["--bun"] : []
 
-const play = (part: string) => Ending.byItself({ command: [...flags, script, part], within: "15 seconds" })
+const play = (part: string) => Ending.byItself({ command: [...flags, script, part], within: "45 seconds" })
 const ends = async (part: string, output: string): Promise<void> =>
   assert.deepStrictEqual(await Effect.runPromise(play(part)), { output, code: 0 })
 

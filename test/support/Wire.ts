@@ -5,7 +5,7 @@
 import * as http from "node:http"
 import * as net from "node:net"
 
-const bound = 8_000
+const bound = 30_000
 /** Of each of the two parts of a text. */
 const kept = 32_768
 
@@ -88,7 +88,7 @@ const wireOf = (socket: net.Socket): Wire => {
 export const within = <A>(promise: Promise<A>, what: string): Promise<A> => {
   let timer: ReturnType<typeof setTimeout> | undefined
   const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error(`waited in vain for ${what}`)), 10 * bound)
+    timer = setTimeout(() => reject(new Error(`waited in vain for ${what}`)), 2 * bound)
   })
   const result = Promise.race([promise, late]).finally(() => clearTimeout(timer))
   result.catch(() => {})
