@@ -17,8 +17,16 @@ export interface Plan {
   readonly mostMillis: number
   /** The second round: tests that were too slow for the first, and what each is to try. Undefined in the first. */
   readonly slow: readonly Errand[] | undefined
-  /** The mutant that is on from the start, in a run that is for it alone; or 0. */
-  readonly alone: number
+  /** Mutants that are tried in processes of their own, each with its files in their order. */
+  readonly alone: readonly Solo[]
+  /** The mutant that is on from the start, in a process of its own; 0 for none, and undefined in the rounds. */
+  readonly on: number | undefined
+}
+
+/** One mutant and the test files that are to load with it on. */
+export interface Solo {
+  readonly id: number
+  readonly files: readonly string[]
 }
 
 export interface Title {
@@ -51,7 +59,7 @@ export type Event =
   /** The test does not pass after these mutants as it did before: what it said of them is void. */
   | { readonly kind: "void"; readonly ids: readonly number[]; readonly file: string; readonly test: string }
 
-/** What a test may take in a run for one mutant alone, where nobody knows what it takes without. */
+/** What a test may take in a process that is for one mutant alone, where nobody knows what it takes without. */
 export const aloneMillis = 20_000
 
 /** The variable that names the folder of plan and log. */

@@ -123,7 +123,7 @@ export const run = async (options: Options): Promise<Result> => {
 const rounds = async (folder: string, { isThorough, mutants, spared, tests, say }: Options): Promise<Result> => {
   const files = tests.filter(loads(new Set(mutants.map(({ file }) => file))))
   const all = mutants.map(({ id }) => id)
-  const plan: Plan.Plan = { mutants, tried: all, order: files, mostMillis, slow: undefined, alone: 0 }
+  const plan: Plan.Plan = { mutants, tried: all, order: files, mostMillis, slow: undefined, alone: [], on: undefined }
   say(`${mutants.length} mutants, ${files.length} test files`)
   await round(folder, plan, files.filter((file) => !isSlowFile(file)), patienceMillis.quick)
 
@@ -148,7 +148,7 @@ const rounds = async (folder: string, { isThorough, mutants, spared, tests, say 
     !then.killed.has(id) && !spared.has(id) && (then.unsure.has(id) || then.loaded.has(id) && !then.reached.has(id))
   )
   say(`${then.killed.size} killed with slow tests, ${alone.length} to be tried alone`)
-  for (const mutant of alone) await judgeAlone(folder, plan, mutant, then.loaded.get(mutant.id) ?? files)
+  await judgeAlone(folder, plan, alone.map((mutant) => soloOf(mutant, then.loaded.get(mutant.id) ?? files)))
 
   const last = Plan.findings(Plan.events(folder))
   return {
@@ -161,14 +161,48 @@ const rounds = async (folder: string, { isThorough, mutants, spared, tests, say 
   }
 }
 
-const vitest = (folder: string, files: readonly string[], signal: AbortSignal, ...args: readonly string[]) =>
-  Command.run(
-    [...Runtime.command("node"), "node_modules/vitest/vitest.mjs", "run", "--config=test/mutants/vitest.config.ts"]
-      .concat("--reporter=dot", ...args, files),
-    { cwd: Runtime.root, env: { NO_COLOR: "1", [Plan.variable]: folder }, limitMillis: 86_400_000, signal },
-  )
+/** The files that are nearest to a mutant, the nearest first. */
+const soloOf = ({ file, id }: Numbered, files: readonly string[]): Plan.Solo => ({
+  id,
+  files: files.filter((test) => !isSlowFile(test)).toSorted((a, b) => away(a, file) - away(b, file)).slice(
+    0,
+    aloneFiles,
+  ),
+})
 
-/** Runs the files to the end of the last. Where the process is caught by a mutant, that one is killed, and it goes on. */
+const vitest = ["node_modules/vitest/vitest.mjs", "run", "--config=test/mutants/vitest.config.ts", "--reporter=dot"]
+
+/**
+ * Runs a program on the plan to its end. Undefined where it is caught by a mutant: that is then killed, and the answer is
+ * what it was just trying.
+ */
+const watched = async (
+  folder: string,
+  args: readonly string[],
+  patience: number,
+): Promise<{ readonly trying: Plan.Title & { readonly id: number } } | { readonly output: string }> => {
+  const caught = new AbortController()
+  let size = -1
+  const watch = setInterval(() => {
+    const grown = statSync(Plan.log(folder), { throwIfNoEntry: false })?.size ?? 0
+    if (grown === size) caught.abort()
+    size = grown
+  }, patience)
+  const { output } = await Command.run([...Runtime.command("node"), ...args], {
+    cwd: Runtime.root,
+    env: { NO_COLOR: "1", [Plan.variable]: folder },
+    limitMillis: 86_400_000,
+    signal: caught.signal,
+  })
+  clearInterval(watch)
+  if (!caught.signal.aborted) return { output }
+  const last = Plan.events(folder).at(-1)
+  if (last?.kind !== "trying") throw new Error(`the tests stand still: ${JSON.stringify(last)}\n${output}`)
+  Plan.tell(folder, { ...last, kind: "killed", how: "hung" })
+  return { trying: last }
+}
+
+/** Runs the files to the end of the last. Where the process is caught by a mutant, it goes on with the file. */
 const round = async (
   folder: string,
   plan: Plan.Plan,
@@ -177,42 +211,23 @@ const round = async (
 ): Promise<void> => {
   Plan.write(folder, plan)
   for (let rest = files; rest.length > 0;) {
-    const caught = new AbortController()
-    let size = -1
-    const watch = setInterval(() => {
-      const grown = statSync(Plan.log(folder), { throwIfNoEntry: false })?.size ?? 0
-      if (grown === size) caught.abort()
-      size = grown
-    }, patience)
-    const ended = await vitest(folder, rest, caught.signal)
-    clearInterval(watch)
-    if (!caught.signal.aborted) {
-      if (!Plan.events(folder).some(({ kind }) => kind === "loaded")) throw new Error(`no test ran:\n${ended.output}`)
+    const ended = await watched(folder, [...vitest, ...rest], patience)
+    if ("trying" in ended) {
+      rest = rest.slice(rest.indexOf(ended.trying.file))
+    } else if (Plan.events(folder).some(({ kind }) => kind === "loaded")) {
       return
+    } else {
+      throw new Error(`no test ran:\n${ended.output}`)
     }
-    const last = Plan.events(folder).at(-1)
-    if (last?.kind !== "trying") throw new Error(`the tests stand still: ${JSON.stringify(last)}\n${ended.output}`)
-    Plan.tell(folder, { ...last, kind: "killed", how: "hung" })
-    rest = rest.slice(rest.indexOf(last.file))
   }
 }
 
-/** One process with the mutant on from the start, for what is evaluated as a module loads. */
-const judgeAlone = async (
-  folder: string,
-  plan: Plan.Plan,
-  mutant: Numbered,
-  files: readonly string[],
-): Promise<void> => {
-  Plan.write(folder, { ...plan, alone: mutant.id })
-  const ended = await vitest(
-    folder,
-    files.filter((file) => !isSlowFile(file)).toSorted((a, b) => away(a, mutant.file) - away(b, mutant.file))
-      .slice(0, aloneFiles),
-    AbortSignal.timeout(patienceMillis.slow),
-    "--bail=1",
-  )
-  if (ended.status === 0) return
-  const by = /FAIL +(\S+\.test\.ts)(?: > (.*))?/.exec(ended.output)
-  Plan.tell(folder, { kind: "killed", id: mutant.id, how: "failed", file: by?.[1] ?? "", test: by?.[2] ?? "" })
+/** Tries mutants that are evaluated as a module loads, each with the processes that `Alone.ts` starts for it. */
+const judgeAlone = async (folder: string, plan: Plan.Plan, alone: readonly Plan.Solo[]): Promise<void> => {
+  for (let rest = alone; rest.length > 0;) {
+    Plan.write(folder, { ...plan, alone: rest })
+    const ended = await watched(folder, ["test/mutants/Alone.ts"], patienceMillis.slow)
+    if ("output" in ended) return
+    rest = rest.slice(rest.findIndex(({ id }) => id === ended.trying.id) + 1)
+  }
 }

@@ -16,10 +16,11 @@ import { global } from "./Schemata.ts"
 
 const [plan, folder] = Plan.mine()
 const reached = new Uint8Array(plan.mutants.length + 1)
-let active = plan.alone
+let active = plan.on ?? 0
 let steps = 0
 let most = Infinity
-let until = Infinity
+// What a module does as it loads is bounded too.
+let until = plan.on === undefined ? Infinity : performance.now() + 5_000
 let looped = false
 
 Object.assign(globalThis, {
@@ -123,7 +124,7 @@ export default class Runner extends TestRunner {
 
   async runTask(test: RunnerTestCase): Promise<void> {
     const body: Body = TestRunner.getTestFn(test)
-    if (plan.alone > 0) {
+    if (plan.on !== undefined) {
       until = performance.now() + Plan.aloneMillis
       return void await body()
     }

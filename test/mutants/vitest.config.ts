@@ -38,7 +38,7 @@ export default mergeConfig(base, {
     // What is woven depends on the plan, which is no part of the cache's key.
     fsModuleCache: false,
     dangerouslyIgnoreUnhandledErrors: true,
-    testTimeout: plan.alone > 0 ? Plan.aloneMillis : 0,
+    testTimeout: plan.alone.length > 0 ? Plan.aloneMillis : 0,
     silent: true,
   },
 })
