@@ -15,7 +15,6 @@ import * as Effect from "effect/Effect"
 import type * as Fiber from "effect/Fiber"
 import type * as Scope from "effect/Scope"
 import * as Refused from "./AdmissionRefused.ts"
-import { fromVerdict } from "./AdmissionVerdict.ts"
 import { Alarm } from "./Alarm.ts"
 import * as Deadline from "./Deadline.ts"
 import { onlyKnown, or } from "./GateOptions.ts"
@@ -150,9 +149,10 @@ class Queue implements Observer {
     const asked = wicket.asked(ask)
     if (asked instanceof InvalidRequest) return Effect.fail(asked)
     if (this.#closedNanos !== undefined) return Effect.fail(this.#closed())
-    const shut = wicket.peek()
-    if (shut !== undefined) return Effect.fail(wicket.turnedAway(shut))
+    // One instant for gate and line: a place that the gate has not is then none that the line has.
     const now = wicket.now()
+    const shut = wicket.peek(now)
+    if (shut !== undefined) return Effect.fail(wicket.turnedAway(shut))
     const deadline = fiber.getRef(Deadline.Current)
     const due = deadline === undefined ? Infinity : Deadline.onClock(deadline, wicket.clock, now)
     if (!(due > now)) return Effect.fail(this.#tooOld(asked))
@@ -174,13 +174,11 @@ class Queue implements Observer {
     standing.ticket = ticket
     this.#standings.set(ticket, standing)
     const verdict = this.#line.ask(ticket, now, true)
-    if (ticket.state === LeaseState.Held) this.#adopt(ticket)
-    else if (verdict === undefined) this.#mayBorrow(ticket)
+    if (verdict === undefined) this.#mayBorrow(ticket)
     else if (!known) this.#wicket.gate.keys.unmake(ticket.pair)
     // Refused or not, it has made way for those whose time was over.
     this.#tellAll()
-    if (verdict?.kind === "full") return Effect.fail(fromVerdict(verdict, 1))
-    return ticket.state === LeaseState.Released ? ticket.body as Effect.Effect<GatePermit> : awaitAnswer(ticket)
+    return verdict?.kind === "full" ? Effect.fail(new Refused.QueueFull(verdict)) : awaitAnswer(ticket)
   }
 
   /** The caller is through: a place goes back without judgement, and who still waits leaves. */
@@ -299,15 +297,13 @@ class Queue implements Observer {
     const now = this.#wicket.now()
     switch (ticket.state) {
       case LeaseState.Granted: {
-        this.#line.deliver(ticket)
         const shut = this.#wicket.peek()
         if (shut === undefined) {
           this.#adopt(ticket)
           return ticket.body
         }
-        // Between its grant and now the circuit opened, or another one became the probe.
+        // Between its grant and now the circuit opened, or another one became the probe. So nobody waits for its place.
         this.#line.giveBack(ticket, now)
-        this.#lend(ticket.pair, now)
         return Effect.fail(this.#wicket.turnedAway(shut))
       }
       case LeaseState.Expired:

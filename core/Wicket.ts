@@ -68,7 +68,7 @@ export class Wicket {
   readonly #listening: boolean
   #limits: Complete
   /** The instant of the last failure that was judged. */
-  #failedNanos = 0
+  #failedNanos = -Infinity
   /** The line in front of the gate, if there is one. */
   line: Observer | undefined = undefined
 
@@ -125,9 +125,9 @@ export class Wicket {
     return pair ?? this.gate.keys.make(tenant, undefined, 1)
   }
 
-  /** Check 1 alone, as {@link enter} would answer it now. It changes nothing but what is due. */
-  peek(): Refused.CircuitOpen | undefined {
-    const shut = this.gate.circuit.shut(this.#gateTime())
+  /** Check 1 alone, as {@link enter} would answer it at `now`. It changes nothing but what is due. */
+  peek(now?: number): Refused.CircuitOpen | undefined {
+    const shut = this.gate.circuit.shut(this.#gateTime(now))
     return shut === undefined ? undefined : Refused.circuitOpen(shut)
   }
 
@@ -186,7 +186,7 @@ export class Wicket {
     // A probe counts from its pass, as its lease does.
     const startedNanos = this.gate.circuit.isClosed ? this.now() : now
     // A clock that went back: nothing of before is of the time that it tells now.
-    if (startedNanos < this.#failedNanos) this.#failedNanos = 0
+    if (startedNanos < this.#failedNanos) this.#failedNanos = -Infinity
     const entry = this.#letIn(asked, now)
     const maxNanos = Math.round(this.#limits.maxElapsedMillis * 1e6)
     return this.calls.start(new Call({ entry, judge, startedNanos, maxNanos }), work, restore)
@@ -218,13 +218,13 @@ export class Wicket {
   }
 
   /**
-   * A closed circuit asks no clock. A probe whose time is over is judged before anybody takes its lease over, whichever
-   * timer comes first.
+   * A closed circuit asks no clock, nor does one that is told the time. A probe whose time is over is judged before anybody
+   * takes its lease over, whichever timer comes first.
    */
-  #gateTime(): number {
+  #gateTime(told?: number): number {
     const { circuit } = this.gate
     if (circuit.isClosed) return 0
-    const now = this.now()
+    const now = told ?? this.now()
     if (circuit.state === "half-open") this.calls.judgeDue(now)
     return now
   }

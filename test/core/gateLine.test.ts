@@ -188,6 +188,48 @@ describe("a line", () => {
     Effect.runSync(empty(gate, queue, 1))
   })
 
+  it("PG-46 PG-33: the clock is asked once for a call that is let in at once, the circuit closed or not", () => {
+    const clock = new HandClock()
+    const on = <A, E>(effect: Effect.Effect<A, E>) => Effect.provideService(effect, Clock.Clock, clock)
+    const scope = Scope.makeUnsafe()
+    const gate = Effect.runSync(on(ProviderGate.make(one)))
+    const { enter } = Effect.runSync(on(Scope.provide(GateLine.make(gate), scope)))
+    const enters = (): ProviderGate.GatePermit => {
+      const before = clock.readings
+      const permit = Effect.runSync(on(Scope.provide(enter({ tenant: "a" }), scope)))
+      assert.strictEqual(clock.readings - before, 1)
+      return permit
+    }
+    Effect.runSync(on(gate.settle(enters(), "failure")))
+    clock.advance(10_000)
+    assert.isTrue(enters().probe)
+    Effect.runSync(Scope.close(scope, Exit.void))
+  })
+
+  it("PG-46: an opening that is over before one of those who waited hears of it is told all the same", () => {
+    const clock = new HandClock()
+    const on = <A, E>(effect: Effect.Effect<A, E>) => Effect.provideService(effect, Clock.Clock, clock)
+    const gate = Effect.runSync(on(ProviderGate.make(one)))
+    const scope = Scope.makeUnsafe()
+    const { enter } = Effect.runSync(on(Scope.provide(GateLine.make(gate), scope)))
+    const permit = Effect.runSync(on(Scope.provide(enter({ tenant: "h" }), scope)))
+    const told: Array<unknown> = []
+    for (const tenant of ["a", "b"]) {
+      Effect.runFork(on(Effect.match(Effect.scoped(enter({ tenant })), {
+        onSuccess: () => told.push("let in"),
+        onFailure: (refusal) => {
+          told.push(refusal)
+          clock.advance(10_000)
+        },
+      })))
+    }
+    Effect.runSync(on(gate.settle(permit, "failure")))
+    assert.strictEqual(told.length, 2)
+    assert.deepInclude(told[0], { _tag: "CircuitOpen", probing: false, retryAfter: Deadline.nanos(10e9) })
+    assert.deepInclude(told[1], { _tag: "CircuitOpen", probing: false, retryAfter: Deadline.nanos(0) })
+    Effect.runSync(Scope.close(scope, Exit.void))
+  })
+
   it.effect("PG-46: says in whole milliseconds how long one waited", () =>
     Effect.gen(function* () {
       const { enter, visit } = yield* staged(one, { maxWait: 47.375943 })

@@ -39,6 +39,7 @@ describe("a line leaves its gate", () => {
         (tenant) => started(Effect.flip(line.enter({ tenant, priority: tenant === "control" ? "control" : "normal" }))),
       )
       assert.strictEqual(yield* line.waiting, 3)
+      yield* TestClock.adjust("1 second")
       yield* Scope.close(scope, Exit.void)
       for (const waiter of waiters) {
         assert.deepInclude(yield* Fiber.join(waiter), { _tag: "Closed", state: "closed", since: Duration.zero })

@@ -148,6 +148,8 @@ describe("time", () => {
       // The loop was blocked: the deadline at 5 s has not been heard of.
       clock.skew(14_000)
       run(gate.settle(permit, "failure"))
+      // A call that begins in that very instant, and judges nobody, changes nothing of it.
+      run(Effect.exit(gate.run({ tenant: "c" }, Effect.interrupt)))
       clock.advance(5_000)
       assert.deepInclude(run(gate.snapshot), {
         timedOut: 1,
@@ -156,4 +158,19 @@ describe("time", () => {
       run(Scope.close(scope, Exit.void))
     })
   }
+
+  it("PG-20 PG-23: a failure of a time that the clock has gone back before begins no opening", () => {
+    const clock = new HandClock()
+    const run = <A, E>(effect: Effect.Effect<A, E>): A =>
+      Effect.runSync(Effect.provideService(effect, Clock.Clock, clock))
+    const gate = run(ProviderGate.make({ failureThreshold: 2, recoveryAfter: "10 seconds", maxElapsed: "5 seconds" }))
+    clock.skew(10_000)
+    run(Effect.exit(gate.run({ tenant: "a" }, Effect.fail("down"))))
+    clock.skew(-10_000)
+    Effect.runFork(Effect.provideService(gate.run({ tenant: "a" }, Effect.never), Clock.Clock, clock))
+    clock.advance(5_000)
+    assert.deepInclude(run(gate.snapshot), { circuit: { state: "open", retryAfter: Deadline.nanos(10e9) } })
+    clock.advance(10_000)
+    run(gate.peek({ tenant: "a" }))
+  })
 })
