@@ -293,7 +293,6 @@ export class Crew {
       const job = running.job.name
       this.#end(running, Exit.fail(new Fault.WorkerLost({ job, reason, exitCode: code, error })))
     }
-    this.#look()
   }
 
   /** Its thread is idle again, and may leave. */

@@ -40,7 +40,7 @@ export const awaitAnswer = (ticket: Ticket): Effect.Effect<never> =>
 /** The scope that a permit was meant for has closed, and its ask has left: a caller that still waits is interrupted. */
 export const interruptWaiter = ({ ask }: Lease): void => {
   if (!(ask instanceof Ticket)) return
-  if (ask.resume === undefined) ask.answer ??= Effect.interrupt
+  if (ask.resume === undefined) ask.answer = Effect.interrupt
   else ask.resume(Effect.interrupt)
 }
 

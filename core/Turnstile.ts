@@ -221,7 +221,7 @@ export class Turnstile {
       const due = Deadline.onClock(deadline, this.#clock, now)
       const drain: Drain = {
         startedNanos: now,
-        dueNanos: due > now ? due : now,
+        dueNanos: due,
         refused: 0,
         // In a fiber of its own: what runs on from here is no part of the step that ended the drain.
         report: (report) => Effect.runForkWith(this.#context)(Effect.sync(() => resume(Effect.succeed(report)))),
@@ -229,7 +229,8 @@ export class Turnstile {
       this.#drains.add(drain)
       this.#stopAsking(now)
       if (this.#settings.drainWaiting === "refuse") this.#refuseWaiting(now)
-      if (drain.dueNanos === now) this.#endDrains(now)
+      // A deadline that is no instant has come.
+      if (!(due > now)) this.#endDrains(now)
       this.#after()
       return Effect.sync(() => {
         this.#drains.remove(drain)
@@ -242,7 +243,6 @@ export class Turnstile {
   readonly close: Effect.Effect<void> = Effect.suspend(() => {
     const now = this.#now()
     this.#stopAsking(now)
-    this.#state = "closed"
     this.#refuseWaiting(now)
     this.#report(Infinity, now)
     this.#after()
@@ -278,7 +278,6 @@ export class Turnstile {
 
   #report(upToNanos: number, now: number): void {
     this.#state = "closed"
-    this.#line.stamp(now)
     this.#drains.finish(upToNanos, now, this.#line.total.used, () => Snapshot.holders(this.#line, now))
   }
 

@@ -116,6 +116,8 @@ describe("a drain", () => {
       const permit = yield* admission.enter({ tenant: "a" })
       const waiter = yield* started(admission.run({ tenant: "b" })(Effect.void))
       const drain = yield* started(draining(admission, 0))
+      // In its own step.
+      assert.isDefined(drain.pollUnsafe())
       assert.deepInclude(yield* Fiber.join(drain), { clean: false, held: 1, refused: 1 })
       assert.strictEqual((yield* Effect.flip(Fiber.join(waiter)))._tag, "Closed")
       const { atNanos, clock } = yield* Deadline.after(0)
@@ -224,11 +226,11 @@ describe("the end of the layer's scope", () => {
         yield* started(admission.run({ tenant: "b" })(Effect.void)),
         yield* started(admission.run({ tenant: "c" })(Effect.void)),
       ]
+      yield* TestClock.adjust("1 second")
       yield* Scope.close(scope, Exit.void)
-      for (const fiber of waiters) {
-        assert.deepInclude(yield* Effect.flip(Fiber.join(fiber)), { _tag: "Closed", state: "closed" })
-      }
-      for (const refused of yield* refusals(admission)) assert.deepInclude(refused, { state: "closed" })
+      const closed = { _tag: "Closed", state: "closed", since: Duration.nanos(0n) } as const
+      for (const fiber of waiters) assert.deepInclude(yield* Effect.flip(Fiber.join(fiber)), closed)
+      for (const refused of yield* refusals(admission)) assert.deepInclude(refused, closed)
       assert.deepInclude(yield* Books.balanced(admission), { state: "closed", running: 2, waiting: 0 })
       // The first release gives back its units and grants nothing; the second is misuse.
       const { granted } = yield* admission.snapshot

@@ -1,5 +1,6 @@
 /** `estimate`: what is refused at once because its turn would come too late, and what never is. */
 import { assert, describe, it } from "@effect/vitest"
+import * as Deferred from "effect/Deferred"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
@@ -123,5 +124,71 @@ describe("an estimate", () => {
       assert.deepInclude((yield* Fiber.join(waiting))!, { _tag: "WaitExpired" })
       assert.strictEqual((yield* admission.snapshot).refused.TooLate, 0)
       yield* end
+    }))
+
+  it.effect("AD-25: is raised by each that waits by it and comes late or not at all, and lowered by who comes in time", () =>
+    Effect.gen(function* () {
+      const admission = yield* Admission.make({
+        maxRunning: 1,
+        maxQueuedPerTenant: 1_024,
+        maxWait: "1 hour",
+        estimate: "on",
+      })
+      const running: Array<Deferred.Deferred<void>> = []
+      const work = Effect.suspend(() => {
+        const over = Deferred.makeUnsafe<void>()
+        running.push(over)
+        return Deferred.await(over)
+      })
+      const come = (ask: Ask) => Effect.forkChild(admission.run(ask)(work), { startImmediately: true })
+      const fibers = yield* Effect.forEach(Array(100), () => come({ tenant: "a" }))
+      /** So many turns, one every 100 ms. */
+      const turns = (count: number) =>
+        Effect.replicateEffect(
+          Effect.andThen(
+            TestClock.adjust("100 millis"),
+            Effect.suspend(() => Deferred.succeed(running.pop()!, undefined)),
+          ),
+          count,
+          { discard: true },
+        )
+      const estimate = Effect.map(
+        Effect.flip(Deadline.within(1)(admission.run({ tenant: "b" })(Effect.void))),
+        (refused) => Duration.toMillis((refused as Refused).estimate!),
+      )
+      const expires = (within: number) =>
+        Effect.andThen(
+          Effect.forkChild(Effect.flip(Deadline.within(within)(admission.run({ tenant: "b" })(Effect.void))), {
+            startImmediately: true,
+          }),
+          TestClock.adjust(within),
+        )
+      yield* turns(10)
+      // Nobody has said when this one would come.
+      yield* expires(40)
+      yield* TestClock.adjust(60)
+      yield* Effect.suspend(() => Deferred.succeed(running.pop()!, undefined))
+      yield* turns(29)
+      assert.strictEqual(yield* estimate, 200)
+      // In the very instant that was said.
+      fibers.push(yield* come({ tenant: "b" }))
+      yield* turns(2)
+      assert.strictEqual((yield* admission.holders)[0]!.tenant, "b")
+      yield* turns(1)
+      assert.strictEqual(yield* estimate, 200)
+      // Others pass it.
+      fibers.push(yield* come({ tenant: "b" }))
+      for (let i = 0; i < 3; i++) fibers.push(yield* come({ tenant: "c", priority: "control" }))
+      yield* turns(6)
+      const late = yield* estimate
+      assert.closeTo(late, 200 * (1 + 0.85 / 32), 0.01)
+      fibers.push(yield* come({ tenant: "b" }))
+      yield* turns(3)
+      const early = yield* estimate
+      assert.closeTo(early, late * (1 - 0.15 / 32), 0.01)
+      yield* expires(250)
+      assert.closeTo(yield* estimate, early * (1 + 0.85 / 32), 0.01)
+      yield* Fiber.interruptAll(fibers)
+      yield* Books.whole(admission)
     }))
 })

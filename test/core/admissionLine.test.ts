@@ -45,6 +45,20 @@ const tried = (admission: Admission.Admission, ask: Ask) =>
   })
 
 describe("nobody overtakes", () => {
+  it.effect("AD-7: whom it could not serve keeps nobody else from a place, nor from giving it back", () =>
+    Effect.gen(function* () {
+      const admission = yield* Admission.make({ maxRunning: 2, maxPerTenant: 1 })
+      const own = yield* admission.enter({ tenant: "a" })
+      const waiter = yield* Effect.forkChild(admission.run({ tenant: "a" })(Effect.void), { startImmediately: true })
+      yield* Effect.scoped(admission.tryEnter({ tenant: "b" }))
+      const permit = yield* admission.tryEnter({ tenant: "b" })
+      assert.strictEqual(permit.tenant, "b")
+      yield* admission.release(permit)
+      yield* admission.release(own)
+      yield* Fiber.join(waiter)
+      yield* Books.whole(admission)
+    }))
+
   it.effect("AD-7: a newcomer does not take what a large ask in front of it is short of, nor does tryEnter", () =>
     Effect.gen(function* () {
       const { admission, come, end, go, order } = yield* stage({ maxRunning: 3, maxBypass: 0 })

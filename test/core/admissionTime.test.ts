@@ -152,6 +152,23 @@ describe("the clock", () => {
       }
     }))
 
+  it.effect("AD-37: is looked at where it must be, and the age of a permit counts from the first look after its grant", () =>
+    Effect.gen(function* () {
+      const { admission, clock, on } = yield* byHand({ maxRunning: 3 })
+      const ages = Effect.map(admission.holders, (all) => all.map(({ age }) => Duration.toMillis(age)))
+      const permits = [yield* admission.enter({ tenant: "a" })]
+      clock.advance(500)
+      // Its deadline is compared with the time.
+      permits.push(yield* on(Deadline.within("1 minute")(admission.enter({ tenant: "b" }))))
+      clock.advance(1_000)
+      permits.push(yield* admission.enter({ tenant: "c" }))
+      assert.deepStrictEqual(yield* ages, [1_000, 1_000, 0])
+      clock.advance(1_000)
+      assert.deepStrictEqual(yield* ages, [2_000, 2_000, 1_000])
+      for (const permit of permits) yield* admission.release(permit)
+      yield* Books.whole(admission)
+    }))
+
   it.effect("AD-37: of the wall may jump while a drain goes on", () =>
     Effect.gen(function* () {
       const { admission, clock, on } = yield* byHand({ maxRunning: 1 })

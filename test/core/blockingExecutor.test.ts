@@ -1,5 +1,6 @@
 /** The executor over scripted threads: its line, what it joins, what it charges, and what it says of what it cannot. */
 import { assert, describe, it } from "@effect/vitest"
+import * as Clock from "effect/Clock"
 import * as Deferred from "effect/Deferred"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -12,6 +13,7 @@ import * as BlockingExecutor from "../../core/BlockingExecutor.ts"
 import * as Deadline from "../../core/Deadline.ts"
 import type { Job, JobContext } from "../../core/Job.ts"
 import type { Hear, Order, WorkerThreads } from "../../core/WorkerThreads.ts"
+import { HandClock } from "../../core/testing/HandClock.ts"
 import * as Script from "../../core/testing/Script.ts"
 import * as ScriptedPorts from "../../core/testing/ScriptedPorts.ts"
 import * as Books from "../support/ExecutorBooks.ts"
@@ -503,8 +505,10 @@ describe("a drain", () => {
 })
 
 /** Threads whose every word is the test's. */
-const byHand = ({ joins = true, leaves = true } = {}) => {
+const byHand = ({ joins = true, leaves = true, terminates = true } = {}) => {
   const orders: Array<Order> = []
+  /** The thread that each of them was sent to. */
+  const sent: Array<number> = []
   const heard: Array<Hear> = []
   const flags: Array<Int32Array> = []
   const holds: Array<boolean> = []
@@ -517,7 +521,7 @@ const byHand = ({ joins = true, leaves = true } = {}) => {
     spawn: (flag, hear) => {
       if (broken === "spawn") return error
       flags.push(flag)
-      heard.push(hear)
+      const thread = heard.push(hear) - 1
       let over = false
       const ends = (code: number): void => {
         over = true
@@ -527,15 +531,26 @@ const byHand = ({ joins = true, leaves = true } = {}) => {
         send: (order) => {
           if (broken === "send") return error
           orders.push(order)
+          sent.push(thread)
           return undefined
         },
         hold: (held) => void (over ? late.push(held) : holds.push(held)),
         leave: () => leaves ? ends(0) : undefined,
-        terminate: () => joins ? ends(1) : undefined,
+        terminate: () => joins && terminates ? ends(1) : undefined,
       }
     },
   }
-  return { threads, orders, heard, flags, holds, late, breaks: (what: typeof broken) => void (broken = what), error }
+  return {
+    threads,
+    orders,
+    sent,
+    heard,
+    flags,
+    holds,
+    late,
+    breaks: (what: typeof broken) => void (broken = what),
+    error,
+  }
 }
 
 describe("an executor made by hand", () => {
@@ -587,6 +602,43 @@ describe("an executor made by hand", () => {
       const closed = yield* Effect.flip(executor.run(job("same")))
       assert.deepStrictEqual([closed._tag, "since" in closed ? Duration.toSeconds(closed.since) : NaN], ["Closed", 10])
       heard[0]!.gone({ code: 0, error: undefined })
+    }))
+
+  it.effect("says since when it takes none to whoever it is called by as it dismisses a thread", () =>
+    Effect.gen(function* () {
+      const { heard, orders, threads } = byHand()
+      const told: Array<unknown> = []
+      const leaving: WorkerThreads = {
+        ...threads,
+        spawn: (flag, hear) => {
+          const thread = threads.spawn(flag, hear)
+          if (!("send" in thread)) return thread
+          const leave = (): void => {
+            Effect.runFork(Effect.provideService(Effect.flip(executor.run(job("same"))), Clock.Clock, clock))
+              .addObserver(
+                (exit) => void told.push(exit),
+              )
+            thread.leave()
+          }
+          return { ...thread, leave }
+        },
+      }
+      const clock = new HandClock()
+      const scope = yield* Scope.make()
+      const on = Effect.provideService(Clock.Clock, clock)
+      const executor: BlockingExecutor.BlockingExecutor = yield* on(
+        Scope.provide(BlockingExecutor.make({ threads: 1 }, leaving), scope),
+      )
+      const first = yield* fork(on(executor.run(job("same"))))
+      heard[0]!.answered({ number: orders[0]!.number, kind: "value", value: 1 })
+      yield* Fiber.join(first)
+      yield* on(executor.drain({ atNanos: -Infinity, clock }))
+      assert.deepInclude(told.map((exit) => (exit as Exit.Success<object>).value)[0], {
+        _tag: "Closed",
+        state: "closed",
+        since: Deadline.nanos(0),
+      })
+      yield* on(Scope.close(scope, Exit.void))
     }))
 
   it.effect("waits at its close for as long as closeWithin says, and warns only of what it leaves", () =>
@@ -749,6 +801,31 @@ describe("a thread that is gone", () => {
       assert.deepStrictEqual([s.begun, s.completed, s.lost, s.spawned], [4, 2, 2, 3])
     }))
 
+  it.effect("before a job has reached it, has that job done by one that is idle, but not one that was terminated", () =>
+    Effect.gen(function* () {
+      const { heard, orders, sent, threads } = byHand({ terminates: false })
+      const executor = yield* BlockingExecutor.make({ threads: 2 }, threads)
+      const answer = (thread: number) =>
+        heard[thread]!.answered({ number: orders.at(-1)!.number, kind: "value", value: thread })
+      const gone = { code: 0, error: undefined, unheard: true }
+      const both = yield* Effect.forEach([1, 2], (n) => fork(executor.run(job("same", n))))
+      for (const thread of [0, 1]) heard[thread]!.answered({ number: orders[thread]!.number, kind: "value", value: 0 })
+      yield* Effect.forEach(both, Fiber.join)
+      const moved = yield* executor.start(job("same", 3))
+      const [dead = 0] = sent.slice(2)
+      heard[dead]!.gone(gone)
+      assert.deepStrictEqual(sent.slice(2), [dead, 1 - dead])
+      answer(1 - dead)
+      assert.strictEqual(yield* moved.join, 1 - dead)
+      const ended = yield* executor.start(job("same", 4))
+      const ending = yield* fork(executor.terminate(ended.number))
+      heard[1 - dead]!.gone(gone)
+      assert.strictEqual(yield* Fiber.join(ending), "ended")
+      assert.deepInclude(yield* Effect.flip(ended.join), { _tag: "WorkerLost", reason: "terminated" })
+      const s = yield* Books.settled(executor)
+      assert.deepStrictEqual([s.spawned, s.completed, s.lost], [2, 3, 1])
+    }))
+
   it.effect("is never spoken to again", () =>
     Effect.gen(function* () {
       const { heard, late, orders, threads } = byHand()
@@ -799,6 +876,7 @@ describe("the door", () => {
         [{ ...good, name: "" }, "name"],
         [{ ...good, name: "a\nb" }, "name"],
         [{ ...good, transfer: [1] }, "transfer"],
+        [{ ...good, transfer: [new ArrayBuffer(1), 1] }, "transfer"],
         [{ ...good, transfer: "x" }, "transfer"],
         [{ ...good, charge: () => 1 }, "charge"],
         [{ ...good, priority: 1 }, "priority"],

@@ -378,6 +378,30 @@ describe("the time limit", () => {
       assert.deepInclude(yield* Books.settled(gate), { timedOut: 3, opened: 1 })
     }))
 
+  it("PG-23 PG-33 PG-51: that was judged before its timer rang is interrupted by that, though the last of the others ends first", () => {
+    const clock = new HandClock()
+    const on = <A, E>(effect: Effect.Effect<A, E>) => Effect.provideService(effect, Clock.Clock, clock)
+    const over = Deferred.makeUnsafe<void>()
+    const gate = Effect.runSync(
+      on(ProviderGate.make({ failureThreshold: 1, recoveryAfter: "1 second", maxElapsed: "5 seconds" })),
+    )
+    const other = Effect.runFork(on(gate.run(ask, Deferred.await(over))))
+    Effect.runSync(on(gate.lower({ maxElapsed: "2 seconds" })))
+    Effect.runSync(Effect.exit(on(gate.run(ask, Effect.fail("broken")))))
+    clock.advance(1_000)
+    const probe = Effect.runFork(on(gate.run(ask, Effect.never)))
+    // Its timer is late.
+    clock.skew(2_000)
+    Effect.runSync(Effect.exit(on(gate.peek(ask))))
+    assert.deepInclude(Effect.runSync(on(gate.snapshot)), { timedOut: 1, held: 2 })
+    Effect.runSync(Deferred.succeed(over, undefined))
+    assert.isDefined(other.pollUnsafe())
+    assert.isUndefined(probe.pollUnsafe())
+    clock.advance(2_000)
+    assert.include(String(probe.pollUnsafe()), "CallTimedOut")
+    assert.strictEqual(clock.sleeping, 0)
+  })
+
   it.effect("PG-23: a watcher of one call that throws keeps no other call from its end", () =>
     Effect.gen(function* () {
       const gate = yield* ProviderGate.make({ ...options, failureThreshold: 9 })

@@ -24,6 +24,26 @@ describe("a set of gates", () => {
       assert.deepInclude(yield* Effect.flip(gates.get("")), { _tag: "InvalidRequest", field: "key" })
     }))
 
+  it.effect("PG-25: has one gate a key though its options are asked for it again as it is made", () =>
+    Effect.gen(function* () {
+      let inner: unknown
+      let asked = 0
+      const gates: ProviderGates.ProviderGates = yield* ProviderGates.make({
+        maxGates: 3,
+        gate: (key) => {
+          asked++
+          if (inner === undefined) {
+            inner = key
+            inner = Effect.runSync(gates.get(key))
+          }
+          return {}
+        },
+      })
+      assert.strictEqual(yield* gates.get("one"), inner)
+      assert.strictEqual(yield* gates.get("one"), inner)
+      assert.strictEqual(asked, 2)
+    }))
+
   it.effect("PG-48: one more than the ceiling is refused while all are open or in use", () =>
     Effect.gen(function* () {
       const gates = yield* ProviderGates.make(options)

@@ -1,5 +1,6 @@
 /** Sockets over a platform that does as the test says: who is tried when, what is owned until when, what is refused at the door. */
 import { assert, describe, it } from "@effect/vitest"
+import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
@@ -12,6 +13,7 @@ import * as HappyEyeballs from "../../core/HappyEyeballs.ts"
 import type { Point, SocketDriver, SocketEvents, SocketFacts } from "../../core/SocketDriver.ts"
 import * as SocketFault from "../../core/SocketFault.ts"
 import * as Sockets from "../../core/Sockets.ts"
+import { HandClock } from "../../core/testing/HandClock.ts"
 import { type Address, decode, familyOf, type Target } from "../../core/SocketTarget.ts"
 
 const facts: SocketFacts = { protocol: undefined, local: undefined, remote: undefined, tls: undefined }
@@ -117,6 +119,25 @@ describe("several addresses", () => {
       yield* Scope.close(scope, Exit.void)
       yield* socket.closed
       assert.deepStrictEqual(yield* sockets.snapshot, none)
+    }))
+
+  it.effect("of which one fails are rid of it there and then, and have no timer once all have begun", () =>
+    Effect.gen(function* () {
+      const clock = new HandClock()
+      const scope = yield* Scope.make()
+      let open = 0
+      const attempt = (name: string, own: Scope.Closeable) =>
+        Effect.andThen(
+          Scope.provide(Effect.acquireRelease(Effect.sync(() => open++), () => Effect.sync(() => open--)), own),
+          name === "a" ? Effect.fail("at once") : Effect.never,
+        )
+      const race = Effect.provideService(HappyEyeballs.race(["a", "b", "c"], scope, attempt), Clock.Clock, clock)
+      const racing = yield* Effect.forkChild(race, { startImmediately: true })
+      assert.deepStrictEqual([open, clock.sleeping], [1, 1])
+      clock.advance(HappyEyeballs.staggerMillis)
+      assert.deepStrictEqual([open, clock.sleeping], [2, 0])
+      yield* Fiber.interrupt(racing)
+      assert.strictEqual(open, 0)
     }))
 
   it.effect("of which one fails there and then do not make the next one wait", () =>

@@ -2,6 +2,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
+import * as Logger from "effect/Logger"
 import { Delivery } from "../../core/kernel/Delivery.ts"
 import { defaultBatch, Transition } from "../../core/Transition.ts"
 
@@ -100,8 +101,10 @@ describe("a transition", () => {
       assert.deepStrictEqual(seen, [4])
     }))
 
-  it.effect("AD-35: goes on where an answer throws, in the first turn or in a later one", () =>
-    Effect.gen(function* () {
+  it.effect("AD-35: goes on where an answer throws, in the first turn or in a later one, and logs it", () => {
+    const logged: Array<unknown> = []
+    const log = Logger.make(({ message }) => void logged.push([message].flat()[0]))
+    return Effect.gen(function* () {
       const { add, told, transition } = yield* stage(3, (item) => {
         if (item === 1 || item === 4) throw new Error("thrown")
       })
@@ -113,5 +116,7 @@ describe("a transition", () => {
       add(9, 10)
       transition.flush()
       assert.deepStrictEqual(told, upTo(10))
-    }))
+      assert.deepStrictEqual(logged, ["an observer of a resumed fiber threw"])
+    }).pipe(Effect.provide(Logger.layer([log])))
+  })
 })
