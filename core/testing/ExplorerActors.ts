@@ -14,7 +14,7 @@ export interface Task {
   word: number
   /** Whom it goes on with; undefined for the start of a fiber, and for what may wake several. */
   actor: Actor | undefined
-  /** Whether it is known that `actor` goes on by it: it has stepped aside, or was told to. A guess while it still runs. */
+  /** Whether it is known that `actor` goes on by it: it sleeps, or has stepped aside. A guess while it still runs. */
   sure: boolean
   /** A wake-up whose instant has come: time stands still until it has run. */
   readonly isDue: boolean
@@ -39,8 +39,6 @@ export class Actor {
   readonly word: number
   /** What it goes on with, where that is in the queue. */
   task: Task | undefined = undefined
-  /** It is on its way off, as it was told. */
-  forced = false
   /**
    * The first turns of its loop only fetch what it was about to do: `"there"` where it was forced off, `"atWork"` where it
    * begins, which is where it does something.

@@ -36,13 +36,16 @@ export class ExplorerClock implements Clock.Clock {
     this.#sleepers = new Set()
   }
 
-  /** Moves on to the next instant, and hands over those who are due then, in the order in which they went to sleep. */
+  /**
+   * Moves on to the next instant, and hands over those who are due then, in the order in which they went to sleep. Where
+   * nobody sleeps it stands still.
+   */
   advance(): ReadonlyArray<Sleeper> {
     let next = Infinity
     for (const { dueNanos } of this.#sleepers) next = Math.min(next, dueNanos)
     const due = [...this.#sleepers].filter(({ dueNanos }) => dueNanos === next)
     for (const sleeper of due) this.#sleepers.delete(sleeper)
-    if (next > this.#nanos) this.#nanos = next
+    if (due.length > 0) this.#nanos = next
     return due
   }
 

@@ -120,7 +120,6 @@ export class Replay {
   }
 
   #attempt(steps: ReadonlyArray<number>, finding: Finding): Effect.Effect<Failing | undefined> {
-    this.#world.story = undefined
     return Effect.map(this.#play(new Follower(steps, { lenient: true })), (found) => {
       if (found?.reason !== finding.reason) return undefined
       const { log, turns } = this.#world.agenda

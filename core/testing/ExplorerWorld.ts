@@ -40,10 +40,10 @@ export class World implements Scheduler.Scheduler {
   readonly #forecast = new Services.Forecast((fiber, operation) => this.#suspended(fiber, operation))
   readonly #context: Context.Context<never>
   #chooser!: Chooser
-  #random: () => number = draws(0)
-  #drawn = 0
+  #random!: () => number
+  #drawn!: number
 
-  steps = 0
+  steps!: number
   /** Why this run ended before it was over: it was too long, the chooser did not know how to go on, or it left the world. */
   cut: "endless" | "lost" | "escaped" | undefined = undefined
   /** Who waits for the outside, if a run was cut by that. */
@@ -53,20 +53,20 @@ export class World implements Scheduler.Scheduler {
   /** Told what happens, in a run that is shown to people. */
   story: Story | undefined = undefined
 
-  #live = false
-  #choosing = false
+  #live!: boolean
+  #choosing!: boolean
   #naming: number | undefined = undefined
   /** What was chosen while a fiber ran, and comes once that fiber is off. */
   #chosen: Act | undefined = undefined
   /** What is being done, the first fiber that it runs, and whether it runs others only by way of that one. */
   #act: Act | undefined = undefined
   #outer: Actor | undefined = undefined
-  #isSingle = false
+  #isSingle!: boolean
   /** Whether a step is under way, where in the log it began, who ran in it and what came of it. */
-  #isOpen = false
-  #isBlind = false
-  #from = 0
-  #isMixed = false
+  #isOpen!: boolean
+  #isBlind!: boolean
+  #from!: number
+  #isMixed!: boolean
   readonly #cast: Array<number> = []
   readonly #born: Array<number> = []
 
@@ -95,12 +95,10 @@ export class World implements Scheduler.Scheduler {
     this.clock.reset()
     this.actors.reset()
     this.agenda.reset(chooser)
-    this.steps = this.#from = this.#drawn = 0
+    this.#drawn = 0
     this.cut = this.escaped = undefined
     this.waits.reset()
-    this.#outer = this.#chosen = this.#act = undefined
-    this.#choosing = this.#isOpen = this.#isSingle = false
-    this.#cast.length = this.#born.length = 0
+    this.#choosing = this.#isOpen = false
     this.#live = true
   }
 
@@ -201,13 +199,17 @@ export class World implements Scheduler.Scheduler {
   #schedule(run: () => void): void {
     if (!this.#live || this.cut !== undefined) return
     const actor = this.actors.of(Fiber.getCurrent())
-    const sure = actor?.forced === true
-    const task: Task = { kind: "task", run, word: actor?.word ?? -1, actor, sure, isDue: false }
+    if (actor?.task !== undefined) this.#disown(actor.task)
+    this.#leave(run, actor, false)
+  }
+
+  /** Something is ready to be run: `actor` goes on with it, or it is nobody's. */
+  #leave(run: () => void, actor: Actor | undefined, isDue: boolean): void {
+    const word = actor?.word ?? this.actors.offspring(undefined)
+    const task: Task = { kind: "task", run, word, actor, sure: isDue, isDue }
     this.actors.ready.push(task)
-    if (actor === undefined) return this.#disown(task)
-    if (actor.task !== undefined) this.#disown(actor.task)
-    actor.task = task
-    actor.forced = false
+    if (actor === undefined) this.#born.push(word)
+    else actor.task = task
   }
 
   #disown(task: Task): void {
@@ -220,7 +222,7 @@ export class World implements Scheduler.Scheduler {
     const known = this.actors.of(fiber)
     const actor = known ?? this.#meet(fiber)
     const { task } = actor
-    if (this.#choosing) actor.begun()
+    actor.begun()
     this.waits.ends(actor)
     if (task !== undefined && task !== this.#act) this.#overtaken(task, actor)
     actor.task = undefined
@@ -238,7 +240,6 @@ export class World implements Scheduler.Scheduler {
 
   /** The fiber goes on by something else than this, which would run and do nothing. */
   #overtaken(task: Task, actor: Actor): void {
-    actor.forced = false
     actor.resuming = undefined
     // A guess may be wrong, and what is somebody else's must not be lost.
     if (task.sure) this.actors.remove(task)
@@ -303,7 +304,7 @@ export class World implements Scheduler.Scheduler {
     if (decision === "lost") this.cut = "lost"
     else if (decision !== "off") this.#chosen = decision
     actor.resuming = "there"
-    return actor.forced = true
+    return true
   }
 
   #next(isWanted: () => boolean): Act | undefined {
@@ -362,11 +363,7 @@ export class World implements Scheduler.Scheduler {
     for (const { fiber, wake } of this.clock.advance()) {
       const actor = this.actors.of(fiber)
       // One that was interrupted, and forced off before it could break off its sleep, goes on by something else already.
-      if (actor?.task !== undefined) continue
-      const task: Task = { kind: "task", run: wake, word: actor?.word ?? -1, actor, sure: true, isDue: true }
-      this.actors.ready.push(task)
-      if (actor === undefined) this.#disown(task)
-      else actor.task = task
+      if (actor?.task === undefined) this.#leave(wake, actor, true)
     }
     this.story?.passed(this.agenda.log.length - 1, this.clock.elapsed)
   }

@@ -60,7 +60,7 @@ export class KnownStates {
   /** All that is in sight, or may be in the hands of somebody. */
   #things: ReadonlyMap<Thing, Known> = new Map()
   /** What is shared, with the time, as the number of its text. */
-  #shown = 0
+  #shown!: number
   /** How often each was interrupted that goes on all the same. */
   #interrupted = new Map<number, number>()
   /** Fibers that others may have in hand, and that have ended, with their ends. */
@@ -68,7 +68,7 @@ export class KnownStates {
   #ended = ""
   /** What waits for the end of a fiber, by the step that it began in: they hear of it one after the other. */
   #observers = new Map<unknown, number>()
-  #steps = 0
+  #steps!: number
   /** Who had ended by then, in every run in the same way. */
   #early: ReadonlySet<number> = new Set()
   readonly #past: Array<Past> = []

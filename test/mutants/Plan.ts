@@ -55,6 +55,8 @@ export type Event =
   /** The test does not pass with the switches woven in, though none is on: it cannot judge. */
   | { readonly kind: "unfit"; readonly file: string; readonly test: string }
   | { readonly kind: "trying"; readonly id: number; readonly file: string; readonly test: string }
+  /** It goes on whatever is thrown: the process has ended itself. */
+  | { readonly kind: "stuck"; readonly id: number; readonly file: string; readonly test: string }
   | { readonly kind: "killed"; readonly id: number; readonly how: How; readonly file: string; readonly test: string }
   /** The test does not pass after these mutants as it did before: what it said of them is void. */
   | { readonly kind: "void"; readonly ids: readonly number[]; readonly file: string; readonly test: string }

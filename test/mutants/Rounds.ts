@@ -195,10 +195,12 @@ const watched = async (
     signal: caught.signal,
   })
   clearInterval(watch)
-  if (!caught.signal.aborted) return { output }
   const last = Plan.events(folder).at(-1)
-  if (last?.kind !== "trying") throw new Error(`the tests stand still: ${JSON.stringify(last)}\n${output}`)
-  Plan.tell(folder, { ...last, kind: "killed", how: "hung" })
+  if (!caught.signal.aborted && last?.kind !== "stuck") return { output }
+  if (last?.kind !== "trying" && last?.kind !== "stuck") {
+    throw new Error(`the tests stand still: ${JSON.stringify(last)}\n${output}`)
+  }
+  Plan.tell(folder, { ...last, kind: "killed", how: last.kind === "stuck" ? "looped" : "hung" })
   return { trying: last }
 }
 

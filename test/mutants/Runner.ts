@@ -22,14 +22,24 @@ let most = Infinity
 // What a module does as it loads is bounded too.
 let until = plan.on === undefined ? Infinity : performance.now() + 5_000
 let looped = false
+let thrown = 0
+
+/** What goes on beyond its bounds is thrown out; where that is caught each time, this process ends with its whole group. */
+const throwOut = (): never => {
+  looped = true
+  if (active > 0 && ++thrown > mostThrown) {
+    Plan.tell(folder, { kind: "stuck", id: active, ...at })
+    process.kill(0, "SIGKILL")
+  }
+  throw new Error("a mutant goes on and on")
+}
+const mostThrown = 100_000
+let at: Plan.Title = { file: "", test: "" }
 
 Object.assign(globalThis, {
   [global]: {
     isOn: (id: number): boolean => {
-      if (++steps > most || ((steps & 1023) === 0 && performance.now() > until)) {
-        looped = true
-        throw new Error("a mutant goes on and on")
-      }
+      if (looped || ++steps > most || ((steps & 1023) === 0 && performance.now() > until)) throwOut()
       reached[id] = 1
       return id === active
     },
@@ -89,6 +99,7 @@ const attempt = async (body: Body, id: number, limitMillis: number): Promise<Pla
   const timer = setTimeout(over.resolve, limitMillis, "hung")
   const watch = watchStill(() => over.resolve("hung"))
   looped = false
+  thrown = 0
   steps = 0
   until = performance.now() + limitMillis
   active = id
@@ -104,6 +115,7 @@ const attempt = async (body: Body, id: number, limitMillis: number): Promise<Pla
     clearInterval(watch)
     active = 0
     until = Infinity
+    looped = false
   }
 }
 
@@ -125,6 +137,7 @@ export default class Runner extends TestRunner {
   async runTask(test: RunnerTestCase): Promise<void> {
     const body: Body = TestRunner.getTestFn(test)
     if (plan.on !== undefined) {
+      looped = false
       until = performance.now() + Plan.aloneMillis
       return void await body()
     }
@@ -160,7 +173,8 @@ export default class Runner extends TestRunner {
     for (const id of ids) {
       // Where the test's own time limit has come, it would be told of no more than that.
       if (!this.#live.has(id) || test.context.signal.aborted) continue
-      Plan.tell(folder, { kind: "trying", id, file, test: title })
+      at = { file, test: title }
+      Plan.tell(folder, { kind: "trying", id, ...at })
       most = 100_000 + 20 * taken
       const how = await attempt(body, id, Math.min(1_000 + 10 * millis, 5_000 + 3 * millis))
       if (how === undefined || test.context.signal.aborted) continue
