@@ -15,7 +15,7 @@ export class DepthFirst implements Chooser {
   readonly #options: Array<number> = []
   readonly #words: Words
   readonly #known: KnownStates | undefined
-  #depth = 0
+  #depth!: number
   #run: Run = { log: [], outcome: undefined }
   #follower: Follower | undefined = undefined
   #followed: Run | undefined = undefined
@@ -82,15 +82,15 @@ export class DepthFirst implements Chooser {
     return true
   }
 
-  /** What was done from there, in the words in which it is done from here: who has to be forced off for it may differ. */
-  #asThere({ at, run, running }: Visit, place: Place): ReadonlyArray<number> {
+  /**
+   * What was done from there, which began with the first option that there was, in the words in which it is done from here:
+   * somebody may have to be forced off for it.
+   */
+  #asThere({ at, run }: Visit, place: Place): ReadonlyArray<number> {
     const steps = run.log.slice(at)
-    const off = this.#words.id("-")
-    if (running && steps[0] === off) steps.shift()
     const [first] = steps
     const needsRoom = first !== undefined && first !== place.current && !/^[~!]/.test(this.#words.word(first))
-    if (place.running && needsRoom) steps.unshift(off)
-    return steps
+    return place.running && needsRoom ? [this.#words.id("-"), ...steps] : steps
   }
 
   /** The run is over. False where it went another way, or came to another end, than the one that it should have repeated. */

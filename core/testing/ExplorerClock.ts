@@ -55,7 +55,7 @@ export class ExplorerClock implements Clock.Clock {
   }
 
   sleep(duration: Duration.Duration): Effect.Effect<void> {
-    const nanos = Math.ceil(Duration.toMillis(duration) * 1e6)
+    const nanos = Math.round(Duration.toMillis(duration) * 1e6)
     if (!(nanos > 0)) return Effect.yieldNow
     if (nanos === Infinity) return Effect.never
     return Effect.callback((resume) => {

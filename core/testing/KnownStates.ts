@@ -39,7 +39,6 @@ export interface Visit {
   /** The length of the log. */
   readonly at: number
   readonly current: number
-  readonly running: boolean
   readonly preemptions: number
 }
 
@@ -154,12 +153,12 @@ export class KnownStates {
   }
 
   /** A visit that makes this one needless; undefined where there was none, and this one is recorded. */
-  visit({ current, interruptions, log, preemptions, running }: Place, run: Run): Visit | undefined {
+  visit({ current, interruptions, log, preemptions }: Place, run: Run): Visit | undefined {
     const parts = this.#parts()
     if (parts === undefined) return undefined
     const state = `${parts} ${this.#shown} ${interruptions}`
     const visits = this.#visits.get(state)
-    const visit: Visit = { run, at: log.length, current, running, preemptions }
+    const visit: Visit = { run, at: log.length, current, preemptions }
     const enough = visits?.find((other) => covers(other, visit))
     if (enough !== undefined) return enough
     if (visits === undefined) this.#visits.set(state, [visit])

@@ -93,13 +93,10 @@ export const brokenLives = (given: { readonly replay?: object | undefined }): In
 }
 
 /** One by which no life is come to: it is of another program, or of other options. */
-export const unfit = (replay: object): InvalidLimits => {
-  const value = JSON.stringify(replay).slice(0, maxShown)
-  return new InvalidLimits({
+export const unfit = (replay: object): InvalidLimits =>
+  new InvalidLimits({
     system: "Model",
     limit: "replay",
     rule: "one that this life printed, with the same options",
-    value,
+    value: JSON.stringify(replay),
   })
-}
-const maxShown = 200

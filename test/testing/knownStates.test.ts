@@ -248,7 +248,7 @@ describe("a state that was known", () => {
       )
     assert.isUndefined(visit(0, 1))
     assert.isUndefined(visit(1, 2))
-    assert.deepStrictEqual(visit(2, 2), { run: runs[1]!, at: 1, current: a, running: true, preemptions: 2 })
+    assert.deepStrictEqual(visit(2, 2), { run: runs[1]!, at: 1, current: a, preemptions: 2 })
     assert.strictEqual(visit(2, 1)?.run, runs[0])
   })
 

@@ -690,6 +690,39 @@ describe("a fault sweep", () => {
   })
 })
 
+describe("the bound of a fault sweep", () => {
+  /** Two calls, in the order in which their fibers run. */
+  const two = (plans: ReadonlyArray<Script.Plan>) => {
+    const stage = FaultSweep.on((script) => Effect.succeed(script))
+    return Effect.runSync(stage.sweep(plans, {
+      fibers: (script) => ({ a: script.effect("x", Effect.void), b: script.effect("y", Effect.void) }),
+      disturb: "a",
+    }))
+  }
+
+  it("is one sweep for each call and each plan that is for what was called there, in either order", () => {
+    const sweeps = (...plans: ReadonlyArray<Script.Plan>): ReadonlyArray<number> => {
+      const [whole, { runs, steps }] = [two([]), two(plans)]
+      return [steps / whole.steps, runs / whole.runs]
+    }
+    assert.deepStrictEqual([two([]).calls, sweeps(Script.pass)], [2, [3, 3]])
+    assert.deepStrictEqual(sweeps(Script.pass, Script.pass), [5, 5])
+    // Each of them is the first in one of the orders.
+    assert.deepStrictEqual(sweeps(Script.at("x", Script.pass)), [3, 3])
+    assert.deepStrictEqual(sweeps(Script.at("z", Script.pass)), [1, 1])
+  })
+
+  it("leaves what the scene itself names as open, and says so of a call that was not made", () => {
+    const stage = FaultSweep.on((script) => Effect.succeed(script.effect("call", Effect.void)))
+    const scene: Sweep.Scene<Effect.Effect<void>, "user"> = { fibers: (call) => ({ user: call }), disturb: "user" }
+    const open = Effect.runSync(Effect.flip(stage.sweep([], { ...scene, left: () => ["a file"] })))
+    assert.strictEqual(open.why, "left open: a file")
+    const wrong = { ...scene, oracle: () => Effect.fail("no") }
+    const failed = Effect.runSync(Effect.flip(stage.replay([Script.pass], wrong, "9 pass: oldest 0")))
+    assert.include(failed.message, 'call 9 (not made 0): pass; replay "9 pass: oldest"]')
+  })
+})
+
 describe("a plan that a call cannot go by", () => {
   it("is a failure that says so, also where the program makes nothing of it", () => {
     const opened = (script: Script.Script) =>

@@ -28,7 +28,9 @@ describe("a socket", () => {
     const socket = ran(Scope.provide(ScriptedPorts.sockets<string>(script).dial("peer"), scope))
     assert.deepStrictEqual([socket.target, socket.isOpen, script.left], ["peer", true, ["socket 1"]])
     assert.deepStrictEqual(script.calls[0]?.input, ["peer"])
-    assert.strictEqual(ran(socket.destroy), undefined)
+    assert.strictEqual(Effect.runSync(socket.destroy), undefined)
+    // The close has begun by then.
+    assert.deepStrictEqual(script.log, ["sockets.dial 1 answered", "socket.close 1 held"])
     assert.strictEqual(ran(socket.destroy), undefined)
     const closed = world.fork(socket.closed)
     const over = world.fork(Scope.close(scope, Exit.void))

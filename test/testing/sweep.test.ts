@@ -392,6 +392,11 @@ describe("the sweep finds", () => {
     sound({ fibers, prompt: false })
   })
 
+  it("a fiber that hangs where it is interrupted, and needs no time for it", () => {
+    const fibers = () => ({ user: Effect.onInterrupt(Effect.yieldNow, () => Effect.never) })
+    assert.match(fault({ fibers }), /^user: it hangs: /)
+  })
+
   it("an interruption that is swallowed by going on behind it", () => {
     const goesOn = (work: Effect.Effect<void>) =>
       Effect.uninterruptibleMask((restore) => Effect.andThen(Effect.exit(restore(Effect.sleep("1 second"))), work))

@@ -2,6 +2,7 @@
 import { assert, describe, it } from "vitest"
 import * as Cause from "effect/Cause"
 import * as Clock from "effect/Clock"
+import * as Deferred from "effect/Deferred"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
@@ -54,6 +55,44 @@ describe("a world", () => {
     counted.settle(9)
     assert.isAtMost(begun, 9)
     assert.isAbove(begun, 0)
+  })
+
+  it("runs in as many tasks as there are, and not in one less", () => {
+    const steps = Effect.andThen(Effect.yieldNow, Effect.succeed(7))
+    let tasks = 0
+    const counted = new World("oldest")
+    counted.fork(steps)
+    while (counted.step()) tasks++
+    assert.deepStrictEqual(new World("oldest").run(steps, tasks), Exit.succeed(7))
+    assert.strictEqual(squashed(new World("oldest").run(steps, tasks - 1)), `it is not over after ${tasks - 1} steps`)
+    const settled = (maxSteps: number): boolean => {
+      const world = new World("oldest")
+      world.fork(steps)
+      return world.settle(maxSteps)
+    }
+    // That nothing is ready is seen behind the last of them.
+    assert.deepStrictEqual([settled(tasks), settled(tasks + 1)], [false, true])
+  })
+
+  it("pauses a fiber that was interrupted where it had paused before the next thing that it does", () => {
+    const world = new World("newest")
+    const gate = Deferred.makeUnsafe<void>()
+    let ran = 0
+    const work = Effect.andThen(Deferred.await(gate), Effect.sync(() => void ran++))
+    const fiber = world.fork(Effect.onInterrupt(Effect.forever(Effect.yieldNow), () => work))
+    for (let i = 0; i < 5; i++) world.step()
+    fiber.interruptUnsafe()
+    while (world.step());
+    const before = world.stepsOf(fiber)
+    Effect.runSync(Deferred.succeed(gate, undefined))
+    assert.deepStrictEqual([ran, world.stepsOf(fiber)], [0, before])
+    while (world.step());
+    assert.deepStrictEqual([ran, fiber.pollUnsafe() === undefined], [1, false])
+  })
+
+  it("has spans, as elsewhere", () => {
+    const exit = new World("oldest").run(Effect.withSpan(Effect.currentSpan, "work"))
+    assert.strictEqual(Exit.isSuccess(exit) ? exit.value.name : "none", "work")
   })
 
   it("lets time pass for what waits for it, and says of what waits for nothing that it hangs", () => {
@@ -116,7 +155,8 @@ describe("a world", () => {
     let steps = 0
     while (world.step()) steps++
     assert.deepStrictEqual(fiber.pollUnsafe(), Exit.succeed(50))
-    assert.isAbove(steps, 50)
+    // At each that is put on the stack, and at each that is taken from it.
+    assert.isAbove(steps, 100)
   })
 })
 
