@@ -35,22 +35,24 @@ export const nameOf = (operation: object): string | undefined => (operation as O
 /** `"nobody"` takes no answer; of a callback that is not Effect's it shows only when it is made. */
 export type Answerer = "fibers" | "outside" | "nobody" | "unknown"
 
-/** Undefined where it is no wait. */
-export const of = (operation: object): Answerer | undefined => {
+/** Undefined where it is no wait. `known` says of Effect's own waits, by their texts, who answers them. */
+export const of = (operation: object, known: () => ReadonlyMap<string, Answerer> = waits): Answerer | undefined => {
   const { register } = operation as Operation
   if (register === undefined || nameOf(operation) !== "Async") return undefined
   const text = String(register)
-  const known = waits().get(text)
-  if (known !== undefined) return known
+  const answerer = known().get(text)
+  if (answerer !== undefined) return answerer
   // Whoever takes no way to answer waits for ever, as `Effect.never` does.
   return register.length === 0 && !/arguments|\.\.\./.test(text) ? "nobody" : "unknown"
 }
 
 type AnyEffect = Effect.Effect<unknown, unknown>
 
-/** By the text of what a wait registers by; found out once, by waiting. */
-const waits = (): ReadonlyMap<string, Answerer> =>
-  found ??= new Map([...told(fibers, "fibers"), ...told(outside, "outside")])
+/** Who answers Effect's own waits, by the text of what each registers by; found out by waiting. */
+export const table = (): ReadonlyMap<string, Answerer> =>
+  new Map([...told(fibers, "fibers"), ...told(outside, "outside")])
+
+const waits = (): ReadonlyMap<string, Answerer> => found ??= table()
 let found: ReadonlyMap<string, Answerer> | undefined = undefined
 
 const told = (waits: ReadonlyArray<AnyEffect>, whose: Answerer): ReadonlyArray<readonly [string, Answerer]> => {

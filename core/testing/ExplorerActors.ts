@@ -93,7 +93,7 @@ export class Actors {
   readonly ready: Array<Task> = []
   readonly #words: Words
   #all = new Map<AnyFiber, Actor>()
-  #orphans = 0
+  #orphans!: number
   #last: Actor | undefined = undefined
 
   constructor(words: Words) {
@@ -140,9 +140,8 @@ export class Actors {
   }
 
   /** The fiber went on after it had left this to be run: it is for somebody else. */
-  disown(task: Task): void {
-    const actor = task.actor
-    if (actor !== undefined) actor.task = undefined
+  disown(task: Task, actor: Actor): void {
+    actor.task = undefined
     task.actor = undefined
     task.word = this.offspring(actor)
   }

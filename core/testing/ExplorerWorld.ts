@@ -181,7 +181,7 @@ export class World implements Scheduler.Scheduler {
     // Whoever wakes a fiber runs this much of it in any case: there is nothing to choose.
     if (fiber.currentOpCount === 1) return this.#begun(fiber)
     const actor = this.actors.of(fiber) ?? this.#meet(fiber)
-    if (actor.task !== undefined) this.#disown(actor.task)
+    if (actor.task !== undefined) this.#disown(actor.task, actor)
     const turn = this.#limits.isPlain === true ? "acts" : this.#forecast.of(fiber)
     if (actor.resuming !== undefined) {
       if (actor.resuming === "there" || turn !== "nothing") actor.resuming = undefined
@@ -199,7 +199,7 @@ export class World implements Scheduler.Scheduler {
   #schedule(run: () => void): void {
     if (!this.#live || this.cut !== undefined) return
     const actor = this.actors.of(Fiber.getCurrent())
-    if (actor?.task !== undefined) this.#disown(actor.task)
+    if (actor?.task !== undefined) this.#disown(actor.task, actor)
     this.#leave(run, actor, false)
   }
 
@@ -212,8 +212,8 @@ export class World implements Scheduler.Scheduler {
     else actor.task = task
   }
 
-  #disown(task: Task): void {
-    this.actors.disown(task)
+  #disown(task: Task, actor: Actor): void {
+    this.actors.disown(task, actor)
     this.#born.push(task.word)
   }
 
@@ -243,7 +243,7 @@ export class World implements Scheduler.Scheduler {
     actor.resuming = undefined
     // A guess may be wrong, and what is somebody else's must not be lost.
     if (task.sure) this.actors.remove(task)
-    else this.#disown(task)
+    else this.#disown(task, actor)
   }
 
   /** A fiber is off by an operation of its own, or has ended. */
@@ -253,7 +253,7 @@ export class World implements Scheduler.Scheduler {
     if (actor.task?.sure === false) {
       // What a fiber left last is how it goes on where it has stepped aside, and somebody else's where it waits.
       if (nameOf(operation) === "Yield") actor.task.sure = true
-      else this.#disown(actor.task)
+      else this.#disown(actor.task, actor)
     }
     this.escaped = this.waits.suspended(actor, operation, this)
     if (this.escaped !== undefined) this.cut = "escaped"

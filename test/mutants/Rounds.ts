@@ -20,7 +20,10 @@ export interface Options {
   readonly spared: ReadonlySet<number>
   /** All slow tests are spent on every mutant that is left, those in `*.slow.*` too. */
   readonly isThorough: boolean
-  /** Test files in the order in which they are to be run; those that load none of the mutated files are left out. */
+  /**
+   * Test files, those to be run first ahead; those that load none of the mutated files are left out, and where these are of
+   * one folder the tests nearest to it go first.
+   */
   readonly tests: readonly string[]
   readonly say: (line: string) => void
 }
@@ -95,6 +98,14 @@ const away = (testFile: string, file: string): number => {
   return far(testFile, file) === 0 ? 0 : testFile.startsWith(`test/${folder}/`) ? 1 : 2
 }
 
+/** Where all that is mutated is of one folder, its own tests come first: they kill most of it, and others cost as much. */
+const nearestFirst = (tests: readonly string[], sources: ReadonlySet<string>): readonly string[] => {
+  const [first, ...others] = [...sources]
+  if (first === undefined || others.some((file) => posix.dirname(file) !== posix.dirname(first))) return tests
+  const nearest = (test: string): number => Math.min(...[...sources].map((file) => away(test, file)))
+  return tests.toSorted((a, b) => nearest(a) - nearest(b))
+}
+
 const isSlowFile = (file: string): boolean => file.includes(".slow.")
 
 /** True where a file loads one of `targets`, by itself or through others. */
@@ -121,7 +132,8 @@ export const run = async (options: Options): Promise<Result> => {
 }
 
 const rounds = async (folder: string, { isThorough, mutants, spared, tests, say }: Options): Promise<Result> => {
-  const files = tests.filter(loads(new Set(mutants.map(({ file }) => file))))
+  const sources = new Set(mutants.map(({ file }) => file))
+  const files = nearestFirst(tests.filter(loads(sources)), sources)
   const all = mutants.map(({ id }) => id)
   const plan: Plan.Plan = { mutants, tried: all, order: files, mostMillis, slow: undefined, alone: [], on: undefined }
   say(`${mutants.length} mutants, ${files.length} test files`)

@@ -18,6 +18,7 @@ import * as Tracer from "effect/Tracer"
 import * as Explorer from "../../core/testing/Explorer.ts"
 import type { Bounds } from "../../core/testing/ExplorerBounds.ts"
 import type { Allowed } from "../../core/testing/ExplorerProgram.ts"
+import * as Answerer from "../../core/testing/Answerer.ts"
 import { Uncontrolled } from "../../core/testing/ExplorerFailure.ts"
 import { HandClock } from "../../core/testing/HandClock.ts"
 import * as Script from "../../core/testing/Script.ts"
@@ -41,23 +42,65 @@ const explored = (
 ) =>
   Explorer.explore({ prepare: Effect.void, fibers: () => ({ a, b: Effect.yieldNow }), allow, oracle: () => {} }, bounds)
 
+/** Waits that only the outside ends. */
+const unmade = new Promise<void>(() => {})
+const tracer = Tracer.make({ span: (options) => Tracer.nativeTracer.span(options) })
+const outside: Readonly<Record<string, Wait>> = {
+  "a promise": Effect.promise(() => unmade),
+  "a promise that hears of an interruption": Effect.promise((signal) => Promise.race([unmade, signal.aborted])),
+  "a promise that is there": Effect.promise(() => Promise.resolve(1)),
+  "a promise that may fail": Effect.tryPromise({ try: () => unmade, catch: String }),
+  "the clock of the host": Clock.Clock.defaultValue().sleep(Duration.hours(1)),
+  "more than its longest timer": Clock.Clock.defaultValue().sleep(Duration.days(100)),
+  "a promise, under a tracer of its own": Effect.provideService(Effect.promise(() => unmade), Tracer.Tracer, tracer),
+  "another scheduler": Effect.provideService(
+    Effect.yieldNow,
+    Scheduler.Scheduler,
+    Scheduler.Scheduler.defaultValue(),
+  ),
+}
+
+/** Waits that fibers end, or nobody. */
+const never = Effect.never
+const inside: Readonly<Record<string, Wait>> = {
+  never,
+  "a callback that takes no answer": Effect.callback(() => {}),
+  "a deferred": Effect.suspend(() => Deferred.await(Deferred.makeUnsafe())),
+  "a latch": Effect.suspend(() => Latch.makeUnsafe().await),
+  "a semaphore": Effect.suspend(() => Semaphore.makeUnsafe(0).withPermits(1)(Effect.void)),
+  "a queue that is empty": Effect.flatMap(Queue.bounded<number>(1), Queue.take),
+  "all of a queue": Effect.flatMap(Queue.bounded<number>(1), Queue.takeAll),
+  "the end of a queue": Effect.flatMap(Queue.bounded<number>(1), Queue.await),
+  "a queue without room": Effect.flatMap(Queue.bounded<number>(0), (queue) => Queue.offer(queue, 1)),
+  "a queue without room for all": Effect.flatMap(Queue.bounded<number>(1), (queue) => Queue.offerAll(queue, [1, 2])),
+  "a subscription": Effect.flatMap(
+    PubSub.bounded<number>(1),
+    (pubsub) => Effect.flatMap(PubSub.subscribe(pubsub), PubSub.take),
+  ),
+  "room for what is published": Effect.flatMap(
+    PubSub.bounded<number>(1),
+    (pubsub) => Effect.andThen(PubSub.subscribe(pubsub), PubSub.publishAll(pubsub, [1, 2])),
+  ),
+  "a pool": Effect.flatMap(Pool.make({ acquire: never, size: 1 }), Pool.get),
+  "a fiber": Effect.flatMap(Effect.forkChild(never), Fiber.await),
+  "what a fiber ends with": Effect.flatMap(Effect.forkChild(never), Fiber.join),
+  "several fibers": Effect.flatMap(Effect.forkChild(never), (fiber) => Fiber.awaitAll([fiber])),
+  "what several end with": Effect.flatMap(Effect.forkChild(never), (fiber) => Fiber.joinAll([fiber])),
+  "others at once": Effect.all([never, never], { concurrency: 2 }),
+  "the first of two": Effect.raceFirst(never, never),
+  "the better of two": Effect.race(never, never),
+  "a transaction": Effect.tx(Effect.txRetry),
+  "a sleep": Effect.sleep("1 hour"),
+  "a sleep by a clock that is moved by hand": Effect.suspend(() => new HandClock().sleep(Duration.hours(1))),
+  "an event": Explorer.event("answer", Effect.void),
+  "a port that is scripted": Effect.flatMap(Script.make, (script) => {
+    script.plan(1, Script.hold)
+    return script.port("port", { call: Effect.void }).call
+  }),
+}
+
 describe("a wait for the outside ends the search, whatever would cut it off", () => {
-  const never = new Promise<void>(() => {})
-  const tracer = Tracer.make({ span: (options) => Tracer.nativeTracer.span(options) })
-  it.effect.each(Object.entries<Wait>({
-    "a promise": Effect.promise(() => never),
-    "a promise that hears of an interruption": Effect.promise((signal) => Promise.race([never, signal.aborted])),
-    "a promise that is there": Effect.promise(() => Promise.resolve(1)),
-    "a promise that may fail": Effect.tryPromise({ try: () => never, catch: String }),
-    "the clock of the host": Clock.Clock.defaultValue().sleep(Duration.hours(1)),
-    "more than its longest timer": Clock.Clock.defaultValue().sleep(Duration.days(100)),
-    "a promise, under a tracer of its own": Effect.provideService(Effect.promise(() => never), Tracer.Tracer, tracer),
-    "another scheduler": Effect.provideService(
-      Effect.yieldNow,
-      Scheduler.Scheduler,
-      Scheduler.Scheduler.defaultValue(),
-    ),
-  }))("%s", ([, wait]) =>
+  it.effect.each(Object.entries(outside))("%s", ([, wait]) =>
     Effect.gen(function* () {
       for (const cut of cuts) {
         const failed = yield* Effect.flip(explored(cut(wait)))
@@ -148,6 +191,23 @@ describe("a callback that nobody makes in any schedule is told of, and nothing i
     }))
 })
 
+it.effect("an event that is cut off before it can happen is no such callback, nor one that is made under an interruption", () =>
+  Effect.gen(function* () {
+    const event = Effect.race(Explorer.event("answer", Effect.void), Effect.void)
+    expect(yield* explored(event)).toMatchObject({ exhaustive: true, unanswered: [] })
+    const made = Effect.suspend(() => {
+      let wake = (): void => {}
+      const waits = Effect.callback<void>((resume) => {
+        wake = () => resume(Effect.void)
+      })
+      return Effect.flatMap(
+        Effect.forkChild(Effect.uninterruptible(waits), { startImmediately: true }),
+        (child) => Effect.andThen(Effect.sync(() => child.interruptUnsafe()), Effect.sync(() => wake())),
+      )
+    })
+    expect(yield* explored(made)).toMatchObject({ exhaustive: true, unanswered: [] })
+  }))
+
 it.effect("a tracer of the program's own is asked at each turn, and takes no step away", () =>
   Effect.gen(function* () {
     let turns = 0
@@ -171,44 +231,57 @@ it.effect("a tracer of the program's own is asked at each turn, and takes no ste
     expect(traced.schedules).toBeGreaterThanOrEqual(plain.schedules)
   }))
 
+describe("who answers a wait", () => {
+  /** All that a wait begins to wait for. */
+  const begun = (wait: Wait) => {
+    const operations: Array<object> = []
+    const listening = Tracer.make({
+      span: (options) => Tracer.nativeTracer.span(options),
+      context: (operation, fiber) => {
+        operations.push(operation)
+        return operation["~effect/Effect/evaluate"](fiber)
+      },
+    })
+    const cut = cuts[0]!(Effect.provideService(wait, Tracer.Tracer, listening))
+    return Effect.as(Effect.result(explored(cut)), operations)
+  }
+
+  it.effect("is told by its text, and is found out without a timer of the host", () =>
+    Effect.gen(function* () {
+      const { setTimeout } = globalThis
+      let timers = 0
+      Object.assign(globalThis, { setTimeout: () => ++timers })
+      const table = Answerer.table()
+      Object.assign(globalThis, { setTimeout })
+      expect([timers, table.has("undefined")]).toEqual([0, false])
+      const answerers = (wait: Wait) =>
+        Effect.map(
+          begun(wait),
+          (begun) => new Set(begun.map((each) => Answerer.of(each, () => table)).filter((each) => each !== undefined)),
+        )
+      const { "an event": event, ...others } = inside
+      for (const [name, wait] of Object.entries(others)) {
+        const told = yield* answerers(wait)
+        expect([name, told.size > 0, told.has("unknown"), told.has("outside")]).toEqual([name, true, false, false])
+      }
+      expect([...yield* answerers(event!)]).toContain("unknown")
+      // One goes by a tracer that does not tell, and one waits by no callback.
+      const { "a promise, under a tracer of its own": _, "another scheduler": scheduler, ...bridges } = outside
+      for (const [name, wait] of Object.entries(bridges)) {
+        expect([name, ...yield* answerers(wait)]).toEqual([name, "outside"])
+      }
+      expect([...yield* answerers(scheduler!)]).toEqual([])
+    }))
+
+  it("is nobody where it is no wait", () => {
+    for (const none of [{}, { register: () => {} }, { "~effect/Effect/identifier": "Async" }]) {
+      expect(Answerer.of(none)).toBe(undefined)
+    }
+  })
+})
+
 describe("what waits for the program is not blamed", () => {
-  const never = Effect.never
-  it.effect.each(Object.entries<Wait>({
-    never,
-    "a callback that takes no answer": Effect.callback(() => {}),
-    "a deferred": Effect.suspend(() => Deferred.await(Deferred.makeUnsafe())),
-    "a latch": Effect.suspend(() => Latch.makeUnsafe().await),
-    "a semaphore": Effect.suspend(() => Semaphore.makeUnsafe(0).withPermits(1)(Effect.void)),
-    "a queue that is empty": Effect.flatMap(Queue.bounded<number>(1), Queue.take),
-    "all of a queue": Effect.flatMap(Queue.bounded<number>(1), Queue.takeAll),
-    "the end of a queue": Effect.flatMap(Queue.bounded<number>(1), Queue.await),
-    "a queue without room": Effect.flatMap(Queue.bounded<number>(0), (queue) => Queue.offer(queue, 1)),
-    "a queue without room for all": Effect.flatMap(Queue.bounded<number>(1), (queue) => Queue.offerAll(queue, [1, 2])),
-    "a subscription": Effect.flatMap(
-      PubSub.bounded<number>(1),
-      (pubsub) => Effect.flatMap(PubSub.subscribe(pubsub), PubSub.take),
-    ),
-    "room for what is published": Effect.flatMap(
-      PubSub.bounded<number>(1),
-      (pubsub) => Effect.andThen(PubSub.subscribe(pubsub), PubSub.publishAll(pubsub, [1, 2])),
-    ),
-    "a pool": Effect.flatMap(Pool.make({ acquire: never, size: 1 }), Pool.get),
-    "a fiber": Effect.flatMap(Effect.forkChild(never), Fiber.await),
-    "what a fiber ends with": Effect.flatMap(Effect.forkChild(never), Fiber.join),
-    "several fibers": Effect.flatMap(Effect.forkChild(never), (fiber) => Fiber.awaitAll([fiber])),
-    "what several end with": Effect.flatMap(Effect.forkChild(never), (fiber) => Fiber.joinAll([fiber])),
-    "others at once": Effect.all([never, never], { concurrency: 2 }),
-    "the first of two": Effect.raceFirst(never, never),
-    "the better of two": Effect.race(never, never),
-    "a transaction": Effect.tx(Effect.txRetry),
-    "a sleep": Effect.sleep("1 hour"),
-    "a sleep by a clock that is moved by hand": Effect.suspend(() => new HandClock().sleep(Duration.hours(1))),
-    "an event": Explorer.event("answer", Effect.void),
-    "a port that is scripted": Effect.flatMap(Script.make, (script) => {
-      script.plan(1, Script.hold)
-      return script.port("port", { call: Effect.void }).call
-    }),
-  }))("%s", ([, wait]) =>
+  it.effect.each(Object.entries(inside))("%s", ([, wait]) =>
     Effect.gen(function* () {
       for (const cut of cuts.slice(0, 2)) {
         const told = yield* Effect.result(explored(cut(wait)))

@@ -66,7 +66,8 @@ const stage = (given: Partial<Limits> = {}) => {
       },
       0,
     )
-    return [...told, [own.cut ?? finding?.reason ?? "right", ...own.alive].join(" ")]
+    const ends = new Set([own.cut, finding?.reason].filter((each) => each !== undefined))
+    return [...told, [...ends, ...own.alive].join(" ") || "right"]
   }
   return { own, traced }
 }
@@ -180,6 +181,17 @@ describe("a run", () => {
       })
       yield* Explorer.replay({ ...of({ a: says("end") }), prepare }, "", { maxSteps: 3 })
       expect(order.join(" ")).toBe("a b a b a b a b end")
+    }))
+
+  it.effect("has spans, as elsewhere", () =>
+    Effect.gen(function* () {
+      const named = Effect.map(Effect.withSpan(Effect.currentSpan, "work"), ({ name }) => name)
+      const read = (_: void, { a }: Readonly<Record<string, Exit.Exit<unknown, unknown>>>) =>
+        expect(a).toEqual(Exit.succeed("work"))
+      expect(
+        (yield* Explorer.explore({ ...of({}), fibers: () => ({ a: named }), oracle: (s: void, e) => void read(s, e) }))
+          .exhaustive,
+      ).toBe(true)
     }))
 
   it.effect("is cut at the very step that is too many", () =>

@@ -143,6 +143,95 @@ describe("two moments are one state", () => {
     assert.isFalse(isSame((run) => again(run, true), (run) => again(run, false)))
   })
 
+  it("by what is out of sight and who ran while it was in sight, and by nobody else", () => {
+    /** What `b` may have in hand, or not, is told by whether its content makes a difference once `a` has ended. */
+    type Steps = (run: Played, thing: object, ends: () => void) => void
+    const isHeld = (steps: Steps, make: (thing: object) => object = () => ({ n: 0 })): boolean => {
+      const known = new KnownStates()
+      // A long run before, of which nothing is left.
+      const long = new Played(known, { n: 0 })
+      for (let i = 0; i < 9; i++) long.step(b)
+      const [one, two] = [1, 2].map((n) => {
+        const thing = { n: 0 }
+        const run = new Played(known, make(thing))
+        steps(run, thing, () => {
+          thing.n = n
+          run.fibers[0]!.exit = Exit.void
+        })
+        return run.isKnown()
+      })
+      assert.isFalse(one)
+      return !two!
+    }
+    const show = (run: Played, thing: object) => () => void (state(run).thing = thing)
+    const hide = (run: Played, does: () => void = () => {}) => () => {
+      state(run).thing = undefined
+      does()
+    }
+    // `b` ran before it was there, after it was gone, or never.
+    assert.isFalse(isHeld((run, thing, ends) => void run.step(b).step(a, show(run, thing)).step(a, hide(run, ends))))
+    assert.isFalse(isHeld((run, thing, ends) => void run.step(a, show(run, thing)).step(a, hide(run)).step(b, ends)))
+    assert.isFalse(isHeld((run, thing, ends) => void run.step(a, show(run, thing)).step(a, hide(run, ends))))
+    // It ran while it was there, or made it, or it was there when the run began.
+    assert.isTrue(isHeld((run, thing, ends) => void run.step(a, show(run, thing)).step(b).step(a, hide(run, ends))))
+    assert.isTrue(isHeld((run, thing, ends) => void run.step(b, show(run, thing)).step(a, hide(run, ends))))
+    assert.isTrue(isHeld((run, _, ends) => void run.step(a, hide(run, ends)), (thing) => ({ n: 0, thing })))
+    // It ran while it was there for the second time.
+    assert.isTrue(isHeld((run, thing, ends) => {
+      run.step(a, show(run, thing)).step(a, hide(run)).step(a, show(run, thing))
+      run.step(b).step(a, hide(run, ends))
+    }))
+    // So may what was left to be run, though no fiber is left.
+    assert.isTrue(isHeld((run, thing, ends) => {
+      run.ready = [{ word: c }]
+      run.fibers[1]!.exit = Exit.void
+      run.step(a, show(run, thing), { born: [c] }).step(a, hide(run, ends))
+    }))
+    assert.isFalse(isHeld((run, thing, ends) => {
+      run.fibers[1]!.exit = Exit.void
+      run.step(a, show(run, thing), { born: [c] }).step(a, hide(run, ends))
+    }))
+  })
+
+  it("by the same things out of sight, in whichever order they went there", () => {
+    const gone = (first: number, second: number) => (run: Played) => {
+      run.fibers.push({ word: c, isOwn: true })
+      run.step(c)
+      const things = run.state as Record<number, object | undefined>
+      for (const word of [first, second]) {
+        run.step(word, () => {
+          things[word] = undefined
+          run.fibers[word - 1]!.exit = Exit.void
+        })
+      }
+    }
+    const make = () => ({ [a]: { a }, [b]: { b } })
+    assert.isTrue(isSame(gone(a, b), gone(b, a), make))
+  })
+
+  it("not by which of two came first where neither sees the other, in an end, an interruption or a wait", () => {
+    const either = (one: (run: Played) => void, other: (run: Played) => void): boolean =>
+      isSame((run) => {
+        one(run)
+        other(run)
+      }, (run) => {
+        other(run)
+        one(run)
+      })
+    const [x, y] = [{}, {}]
+    const stepOf = (word: number) => (run: Played) => void run.step(word)
+    assert.isTrue(either((run) => void run.step(a, () => run.fibers[0]!.exit = Exit.void), stepOf(b)))
+    assert.isTrue(either((run) => void run.step(c, () => run.fibers[0]!.interruptions = 1), stepOf(b)))
+    assert.isTrue(either((run) => void run.step(b, () => run.fibers[0]!.observers = [x, y]), stepOf(c)))
+    // Who waits as it begins has waited before all.
+    const known = new KnownStates()
+    const waiting = (first: number, second: number) => {
+      const fibers: Array<Seen> = [{ word: a, isOwn: true, observers: [{}, {}] }, { word: b, isOwn: true }]
+      return new Played(known, { n: 0 }, fibers).step(first).step(second).isKnown()
+    }
+    assert.deepStrictEqual([waiting(b, c), waiting(c, b)], [false, true])
+  })
+
   it("by how fibers have ended, and who waits for those that have not, in which order", () => {
     const ended = (exit: Exit.Exit<unknown, unknown>) => (run: Played) =>
       void run.step(a, () => run.fibers[0]!.exit = exit)
@@ -151,6 +240,7 @@ describe("two moments are one state", () => {
       Exit.succeed(1),
       Exit.fail(1),
       Exit.die(1),
+      Exit.die(undefined),
       Exit.failCause(Cause.interrupt()),
       Exit.fail({ n: 1 }),
       Exit.fail({ n: 2 }),
@@ -158,6 +248,10 @@ describe("two moments are one state", () => {
     for (const [i, one] of exits.entries()) {
       for (const [j, two] of exits.entries()) assert.strictEqual(isSame(ended(one), ended(two)), i === j, `${i} ${j}`)
     }
+    // What an end has for itself is not what is shared, though it is the same to look at.
+    const thing = { n: 0 }
+    const make = () => ({ n: 0, thing })
+    assert.isFalse(isSame(ended(Exit.succeed([{}, {}, { n: 0 }])), ended(Exit.succeed([{}, {}, thing])), make))
     const waits = (first: object, second: object, all: ReadonlyArray<object>) => (run: Played) => {
       run.step(b, () => run.fibers[0]!.observers = [first])
       run.step(b, () => run.fibers[0]!.observers = [first, second])
@@ -284,6 +378,24 @@ describe("a state that was known", () => {
       true,
       true,
     ])
+    const other = new KnownStates()
+    /** Steps of these fibers, of which so many are those of the run before. */
+    const runs = (old: number, ...words: ReadonlyArray<number>) => {
+      const run = new Played(other, { n: 0 })
+      for (const [at, word] of words.entries()) run.step(word, () => state(run).n++, { isOld: at < old })
+      return run.isKnown()
+    }
+    assert.deepStrictEqual([runs(0, a, b, c), runs(1, a, b, c)], [false, true])
+    assert.deepStrictEqual([runs(1, a, c, b), runs(2, a, c, b), runs(2, a, c, c)], [false, true, false])
+    // What went out of sight in a step of theirs is held by who ran before it did.
+    const hiding = (isOld: boolean) => {
+      const run = new Played(other, { n: 0, thing: undefined })
+      const thing = { n: 0 }
+      run.step(a, () => state(run).thing = thing, { isOld }).step(a, () => state(run).thing = undefined, { isOld })
+      run.step(b, () => run.fibers[0]!.exit = Exit.void)
+      return run.isKnown()
+    }
+    assert.deepStrictEqual([hiding(false), hiding(true)], [false, true])
   })
 })
 
@@ -304,5 +416,14 @@ describe("what cannot be read", () => {
       },
     })
     assert.strictEqual(other.unreadable?.cause, thrown)
+    let reads = 0
+    const throwing = new KnownStates()
+    const again = new Played(throwing, {
+      get n() {
+        throw new Error(String(++reads))
+      },
+    })
+    again.step(a)
+    assert.strictEqual(String(throwing.unreadable?.cause), "Error: 1")
   })
 })
