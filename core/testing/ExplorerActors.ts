@@ -116,8 +116,7 @@ export class Actors {
   of(fiber: AnyFiber | undefined): Actor | undefined {
     // Nine times in ten it is the one that was asked for before.
     if (fiber === this.#last?.fiber) return this.#last
-    if (fiber === undefined) return undefined
-    const actor = this.#all.get(fiber)
+    const actor = this.#all.get(fiber!)
     if (actor !== undefined) this.#last = actor
     return actor
   }

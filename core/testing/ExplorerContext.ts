@@ -39,7 +39,6 @@ export class Forecast {
   readonly #suspended: (fiber: AnyFiber, operation: object) => void
   #fiber: AnyFiber | undefined = undefined
   #next: object | undefined = undefined
-  readonly #ours = new WeakSet<AtTurn>()
 
   constructor(suspended: (fiber: AnyFiber, operation: object) => void) {
     this.#suspended = suspended
@@ -55,6 +54,7 @@ export class Forecast {
 
   readonly #context: AtTurn = (operation, fiber) =>
     this.#hear(fiber, operation, operation["~effect/Effect/evaluate"](fiber))
+  readonly #ours = new WeakSet<AtTurn>([this.#context])
 
   readonly tracer: Tracer.Tracer = Tracer.make({
     span: (options) => Tracer.nativeTracer.span(options),
@@ -64,7 +64,7 @@ export class Forecast {
   /** Before a turn of a fiber: one that goes by a tracer of the program's own is heard all the same. */
   attend(fiber: AnyFiber): void {
     const { tracerContext: theirs } = fiber.cache
-    if (theirs === this.#context || (theirs !== undefined && this.#ours.has(theirs))) return
+    if (this.#ours.has(theirs!)) return
     const given = brought.has(theirs!) ? brought.get(theirs!) : theirs
     const ours: AtTurn = (operation, fiber) =>
       this.#hear(fiber, operation, given?.(operation, fiber) ?? operation["~effect/Effect/evaluate"](fiber))

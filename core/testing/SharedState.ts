@@ -127,11 +127,11 @@ const standard: ReadonlySet<PropertyKey> = new Set(["length", "name", "prototype
 const placed: ReadonlySet<PropertyKey> = new Set(["stack", "line", "column", "sourceURL"])
 
 const bytes: object = Object.getPrototypeOf(Uint8Array.prototype)
-const open: ReadonlySet<object> = new Set<object>([
-  ...[Object, Array, Map, Set, Date, RegExp, ArrayBuffer, DataView].map((each) => each.prototype as object),
-  bytes,
-])
-const kinds = new WeakMap<object, Kind>()
+/** Those of the platform that can be read, and what was judged of others. */
+const kinds = new WeakMap<object, Kind>(
+  [Object, Array, Map, Set, Date, RegExp, ArrayBuffer, DataView].map(({ prototype }) => [prototype, "known"]),
+)
+kinds.set(bytes, "known")
 
 const kindOf = (prototype: object): Kind => {
   const known = kinds.get(prototype)
@@ -142,7 +142,6 @@ const kindOf = (prototype: object): Kind => {
 }
 
 const judged = (prototype: object): Kind => {
-  if (open.has(prototype)) return "known"
   const parent: object | null = Object.getPrototypeOf(prototype)
   const above = parent === null ? "known" : kindOf(parent)
   if (above === "hidden") return above
@@ -156,11 +155,11 @@ const judged = (prototype: object): Kind => {
     if (/(?<!\*)#[\p{ID_Start}$_]/u.test(source)) return "hidden"
     if (isError) return "known"
   }
-  if (isEffects(prototype) || (above === "known" && parent !== null && isEffects(parent))) return "known"
+  if (isEffects(prototype)) return "known"
   return Object.hasOwn(prototype, "constructor") ? "unknown" : above === "unknown" ? above : "loose"
 }
 
-/** Effect marks what it makes. */
+/** Effect marks what it makes, or what that inherits from. */
 const isEffects = (prototype: object): boolean => {
   for (let each: object | null = prototype; each !== null; each = Object.getPrototypeOf(each)) {
     if (Reflect.ownKeys(each).some((key) => String(key).includes("~effect/"))) return true

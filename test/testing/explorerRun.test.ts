@@ -1057,6 +1057,19 @@ describe("a search", () => {
       expect(earlier).toMatchObject({ reason: "woken", fiber: "a fiber of an earlier run" })
     }))
 
+  it.effect("ends where it cannot read what is shared, and says where that was", () =>
+    Effect.gen(function* () {
+      const program = {
+        prepare: Effect.sync((): { hidden?: object } => ({})),
+        fibers: (state: { hidden?: object }) => ({
+          a: Effect.andThen(step, Effect.andThen(Effect.sync(() => void (state.hidden = new WeakMap())), steps(3))),
+        }),
+        shared: (state: object) => state,
+      }
+      const failed = yield* Effect.flip(Explorer.explore(program))
+      expect(failed).toMatchObject({ reason: "unreadable", cause: "WeakMap", schedule: "a*2" })
+    }))
+
   it.effect("draws more orders than a few seeds would, whatever is shared", () =>
     Effect.gen(function* () {
       const orders: Array<string> = []

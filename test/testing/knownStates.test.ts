@@ -161,7 +161,7 @@ describe("two moments are one state", () => {
         return run.isKnown()
       })
       assert.isFalse(one)
-      return !two!
+      return two !== true
     }
     const show = (run: Played, thing: object) => () => void (state(run).thing = thing)
     const hide = (run: Played, does: () => void = () => {}) => () => {
@@ -210,7 +210,7 @@ describe("two moments are one state", () => {
   })
 
   it("not by which of two came first where neither sees the other, in an end, an interruption or a wait", () => {
-    const either = (one: (run: Played) => void, other: (run: Played) => void): boolean =>
+    const either = (one: (run: Played) => void, other: (run: Played) => void) =>
       isSame((run) => {
         one(run)
         other(run)
