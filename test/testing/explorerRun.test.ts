@@ -197,8 +197,9 @@ describe("a run", () => {
   it.effect("is cut at the very step that is too many", () =>
     Effect.gen(function* () {
       let count = 0
-      const { reason } = yield* failed(of({ a: Effect.forever(Effect.sync(() => void count++)) }), { maxSteps: 4 })
-      expect([reason, count % 4]).toEqual(["endless", 0])
+      const forever = of({ a: Effect.forever(Effect.sync(() => void count++)) })
+      const failed = yield* Effect.flip(Explorer.replay(forever, "", { maxSteps: 4 }))
+      expect([(failed as ScheduleFailed).reason, count]).toEqual(["endless", 2])
     }))
 
   it.effect("tells whose the fibers and timers are that it leaves", () =>
@@ -945,9 +946,10 @@ describe("a run asks its chooser, and tells it what each step was", () => {
     `))
   })
 
-  it("of a fiber that is woken twice in one step", () => {
+  it("of a fiber that is woken twice in one step, in which it is but one", () => {
     const { traced } = stage()
-    expect(traced(of({ a: Effect.flatMap(Effect.flatMap(twice, () => step), () => step) }))).toEqual(lines(`
+    const more = Effect.flatMap(Effect.flatMap(step, () => step), () => step)
+    expect(traced(of({ a: Effect.flatMap(twice, () => more) }))).toEqual(lines(`
       at nobody, 0 0
       ? a
       a | a
@@ -962,7 +964,41 @@ describe("a run asks its chooser, and tells it what each step was", () => {
       ? a -
       ? a -
       ? a -
-      a.1 a | a.1 a a a
+      ? a -
+      a.1 a | a.1 a a a a
+      right
+    `))
+  })
+
+  it("of a fiber that was forced off and goes on behind its interruption, at each step", () => {
+    const { traced } = stage({ interruptions: 1 })
+    const masked = Effect.uninterruptible(Effect.exit(Effect.interruptible(steps(3))))
+    expect(traced(of({ a: masked, b: steps(3) }), "a", "a", "a", "-", "b", "!a")).toEqual(lines(`
+      at nobody, 0 0
+      ? a b !a !b
+      a | a
+      at a, running, 0 0
+      ? a - !a
+      a | a
+      at a, running, 0 0
+      ? a - !a
+      a | a
+      at a, running, 0 0
+      ? a - !a
+      ? b
+      b | b
+      at b, running, 0 0
+      ? b - !a !b
+      a | !a
+      at a, running, 0 0
+      ? a -
+      a | a
+      at b, 0 0
+      ? b
+      b | b
+      at b, running, 0 0
+      ? b
+      b | b
       right
     `))
   })
