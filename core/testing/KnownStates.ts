@@ -25,7 +25,7 @@
 import * as Exit from "effect/Exit"
 import * as Result from "effect/Result"
 import type { Place, Scene, Step } from "./Chooser.ts"
-import { Drawing, type Known, type Thing } from "./SharedState.ts"
+import { Drawing, type Kinds, type Known, type Thing } from "./SharedState.ts"
 
 /** A run, complete once it has an outcome. */
 export interface Run {
@@ -58,6 +58,7 @@ export class KnownStates {
   #lastRun = new Map<number, number>()
   /** All that is in sight, or may be in the hands of somebody. */
   #things: ReadonlyMap<Thing, Known> = new Map()
+  readonly #kinds: Kinds = new WeakMap()
   /** What is shared, with the time, as the number of its text. */
   #shown!: number
   /** How often each was interrupted that goes on all the same. */
@@ -172,6 +173,7 @@ export class KnownStates {
     const drawing = new Drawing(
       this.#things,
       (ordinal) => ({ name: this.#number(`${step}:${ordinal}`), since, holders: undefined }),
+      this.#kinds,
     )
     const told = Result.try(() => drawing.tell(this.#scene.shared()))
     let text = Result.isSuccess(told) ? told.success : ""
@@ -238,7 +240,8 @@ export class KnownStates {
    * may hide something from whoever looks: a state with such an end is not known, and is gone on from each time.
    */
   #end(exit: Exit.Exit<unknown, unknown>): { readonly text: string; readonly isWhole: boolean } {
-    const drawing = new Drawing(this.#things, (ordinal) => ({ name: -1 - ordinal, since: 0, holders: undefined }))
+    const meet = (ordinal: number): Known => ({ name: -1 - ordinal, since: 0, holders: undefined })
+    const drawing = new Drawing(this.#things, meet, this.#kinds)
     const text = Exit.isSuccess(exit)
       ? drawing.draw(exit.value)
       : exit.cause.reasons.map((reason) =>

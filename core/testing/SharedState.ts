@@ -29,6 +29,7 @@ export class Drawing {
   readonly things: Map<Thing, Known> = new Map()
   readonly #known: ReadonlyMap<Thing, Known>
   readonly #meet: (ordinal: number) => Known
+  readonly #kinds: Kinds
   /** How many things were not known before. */
   news = 0
   /** The class of the first thing that cannot be read in full. */
@@ -36,9 +37,11 @@ export class Drawing {
   /** A function that is nobody else's was met, or a thing of a class of the program's own: either may hide something. */
   isDoubtful = false
 
-  constructor(known: ReadonlyMap<Thing, Known>, meet: (ordinal: number) => Known) {
+  /** `kinds` keeps what was judged of classes, for other drawings of the same search. */
+  constructor(known: ReadonlyMap<Thing, Known>, meet: (ordinal: number) => Known, kinds: Kinds = new WeakMap()) {
     this.#known = known
     this.#meet = meet
+    this.#kinds = kinds
   }
 
   /** A value that was put together for the occasion: only what is in it are things. */
@@ -104,7 +107,7 @@ export class Drawing {
     if ("~effect/PartitionedSemaphore" in value) this.unread ??= "PartitionedSemaphore"
     if (prototype === null || prototype === Object.prototype) return ""
     if (Redacted.isRedacted(value)) this.unread ??= "Redacted"
-    switch (kindOf(prototype)) {
+    switch (kindOf(prototype, this.#kinds)) {
       case "hidden":
         this.unread ??= prototype.constructor?.name || "thing of the platform"
         return ""
@@ -121,29 +124,31 @@ export class Drawing {
 
 /** What of a class hides: something for certain, nothing, or nobody knows; a loose prototype is one without a class. */
 type Kind = "hidden" | "known" | "unknown" | "loose"
+/** By prototype. */
+export type Kinds = WeakMap<object, Kind>
 
 /** What every function has, and where an error says that it was made. */
 const standard: ReadonlySet<PropertyKey> = new Set(["length", "name", "prototype", "arguments", "caller"])
 const placed: ReadonlySet<PropertyKey> = new Set(["stack", "line", "column", "sourceURL"])
 
 const bytes: object = Object.getPrototypeOf(Uint8Array.prototype)
-/** Those of the platform that can be read, and what was judged of others. */
-const kinds = new WeakMap<object, Kind>(
-  [Object, Array, Map, Set, Date, RegExp, ArrayBuffer, DataView].map(({ prototype }) => [prototype, "known"]),
-)
-kinds.set(bytes, "known")
+const open: ReadonlySet<object> = new Set<object>([
+  ...[Object, Array, Map, Set, Date, RegExp, ArrayBuffer, DataView].map((each) => each.prototype as object),
+  bytes,
+])
 
-const kindOf = (prototype: object): Kind => {
+const kindOf = (prototype: object, kinds: Kinds): Kind => {
   const known = kinds.get(prototype)
   if (known !== undefined) return known
-  const kind = judged(prototype)
+  const kind = judged(prototype, kinds)
   kinds.set(prototype, kind)
   return kind
 }
 
-const judged = (prototype: object): Kind => {
+const judged = (prototype: object, kinds: Kinds): Kind => {
+  if (open.has(prototype)) return "known"
   const parent: object | null = Object.getPrototypeOf(prototype)
-  const above = parent === null ? "known" : kindOf(parent)
+  const above = parent === null ? "known" : kindOf(parent, kinds)
   if (above === "hidden") return above
   if (Object.hasOwn(prototype, "constructor")) {
     if (typeof prototype.constructor !== "function") return "hidden"

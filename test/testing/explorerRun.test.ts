@@ -1093,6 +1093,22 @@ describe("a search", () => {
       expect(earlier).toMatchObject({ reason: "woken", fiber: "a fiber of an earlier run" })
     }))
 
+  it.effect("repeats an order as soon as it comes into a state that it knows", () =>
+    Effect.gen(function* () {
+      const program = {
+        prepare: Effect.sync(() => ({ a: 0, b: 0, c: 0 })),
+        fibers: (state: { a: number; b: number; c: number }) => {
+          const add = (name: "a" | "b" | "c") => Effect.sync(() => void state[name]++)
+          const twice = (name: "a" | "b" | "c") => Effect.andThen(add(name), add(name))
+          return { a: twice("a"), b: twice("b"), c: twice("c") }
+        },
+        shared: (state: object) => state,
+      }
+      // As many as there are ways to merge three fibers of two steps.
+      const explored = yield* Explorer.explore(program, { preemptions: Infinity })
+      expect([explored.schedules, explored.repeats, explored.exhaustive]).toEqual([90, 63, true])
+    }))
+
   it.effect("ends where it cannot read what is shared, and says where that was", () =>
     Effect.gen(function* () {
       const program = {
