@@ -198,8 +198,15 @@ describe("a run", () => {
     Effect.gen(function* () {
       let count = 0
       const forever = of({ a: Effect.forever(Effect.sync(() => void count++)) })
-      const failed = yield* Effect.flip(Explorer.replay(forever, "", { maxSteps: 4 }))
-      expect([(failed as ScheduleFailed).reason, count]).toEqual(["endless", 2])
+      const counts: Array<number> = []
+      for (const maxSteps of [1, 2, 3, 4]) {
+        count = 0
+        const failed = yield* Effect.flip(Explorer.replay(forever, "", { maxSteps }))
+        expect((failed as ScheduleFailed).reason).toBe("endless")
+        counts.push(count)
+      }
+      // Every second step is one that begins the next round.
+      expect(counts).toEqual([0, 1, 1, 2])
     }))
 
   it.effect("tells whose the fibers and timers are that it leaves", () =>
