@@ -9,22 +9,28 @@ import { noFields, type ResponseReader } from "./Http1Response.ts"
 import type { EngineConnection, Event, Exchange, Retired, Sent } from "./HttpEngine.ts"
 import { ExchangeOver, fault, type MessageCut, type ProtocolFault } from "./HttpFault.ts"
 import type { Fields, HttpRequest } from "./HttpMessage.ts"
-import { invalid, readBytes, readFields, readRequest } from "./HttpGiven.ts"
+import { beyond, bytesThere, invalid, lost, readBytes, readFields, readRequest, short, wrongCode } from "./HttpGiven.ts"
 
 /** Shared by all connections, so that nobody may add to it. */
 const noOutput = Object.freeze([]) as ReadonlyArray<Uint8Array> as Array<Uint8Array>
+
+type Failure = ProtocolFault | MessageCut | InvalidRequest
 
 const unasked = (): ProtocolFault => fault("unasked-response", "idle", 0)
 
 export class Http1Connection implements EngineConnection {
   readonly #reader: ResponseReader
   readonly #manner: Manner
-  /** The exchange that is under way, or was when the connection ended. */
+  /** The exchange that is under way: its response has not ended, or not all of its request was taken. */
   #course: Course | undefined = undefined
   #last: Exchange = 0
   #output = noOutput
+  /** Whether bytes were not there any more when they were to be taken: what is written around them would be taken for them. */
+  #hasLost = false
   #isOver = false
   #isLeaving = false
+  /** Whether it was told that the connection takes no request. */
+  #isTold = false
 
   constructor(reader: ResponseReader, manner: Manner) {
     this.#reader = reader
@@ -32,7 +38,7 @@ export class Http1Connection implements EngineConnection {
   }
 
   get isRetired(): boolean {
-    return this.#isOver || this.#isLeaving
+    return this.#isOver || this.#isLeaving || this.#hasLost
   }
 
   get room(): number {
@@ -40,7 +46,9 @@ export class Http1Connection implements EngineConnection {
   }
 
   isSendEnded(exchange: Exchange): boolean {
-    return this.#sending(exchange) === undefined
+    const course = this.#course
+    if (course?.exchange === exchange) return course.isOut
+    return Number.isInteger(exchange) && exchange > 0 && exchange <= this.#last
   }
 
   get retainedBytes(): number {
@@ -66,19 +74,17 @@ export class Http1Connection implements EngineConnection {
   }
 
   upload(exchange: Exchange, bytes: Uint8Array): Result.Result<number, ExchangeOver | InvalidRequest> {
+    const part = readBytes(bytes)
     const course = this.#sending(exchange)
     if (course === undefined) return Result.fail(new ExchangeOver({ exchange }))
-    const part = readBytes(bytes)
-    if (part === undefined) return Result.fail(invalid("upload", "a Uint8Array"))
+    if (part === undefined) return Result.fail(invalid("upload", bytesThere))
     const { left } = course
     const { length } = part
-    if (left === undefined) {
-      if (length > 0) this.#write(encodeChunk(this.#manner.slab, part))
-    } else if (length > left) return Result.fail(invalid("upload", `at most ${left} bytes`, length))
-    else {
-      this.#write([part])
-      course.left = left - length
-      if (length === left) this.#sent(course)
+    if (left !== undefined && length > left) return Result.fail(beyond(left, length))
+    if (length > 0) {
+      this.#write(left === undefined ? encodeChunk(this.#manner.slab, part) : [part])
+      if (left !== undefined) course.left = left - length
+      course.isSent = length === left
     }
     return Result.succeed(length)
   }
@@ -88,20 +94,25 @@ export class Http1Connection implements EngineConnection {
     const course = this.#sending(exchange)
     if (course === undefined) return Result.fail(new ExchangeOver({ exchange }))
     if (fields === undefined) return Result.fail(invalid("trailers", "a list of names and values"))
-    if (course.left !== undefined) return Result.fail(invalid("upload", `${course.left} bytes longer`))
+    if (course.left !== undefined) return Result.fail(short(course.left))
     const end = encodeEnd(this.#manner, fields)
     if (end instanceof InvalidRequest) return Result.fail(end)
     this.#write([end])
-    return Result.succeed(this.#sent(course))
+    course.isSent = true
+    return Result.void
   }
 
   // Not reading the transport is all that holds a peer back.
   consumed(): void {}
 
-  cancel(exchange: Exchange): "drained" | "cut" {
-    if (this.#course?.exchange !== exchange) return "drained"
+  cancel(exchange: Exchange, code?: number): Result.Result<"drained" | "cut", InvalidRequest> {
+    const wrong = wrongCode(code)
+    if (wrong !== undefined) return Result.fail(wrong)
+    const course = this.#course
+    const isOver = course?.exchange !== exchange || (course.isSent && this.#reader.isIdle)
+    if (isOver) return Result.succeed("drained")
     this.#retire([], "cut")
-    return "cut"
+    return Result.succeed("cut")
   }
 
   // Nobody can be asked between two responses.
@@ -114,15 +125,19 @@ export class Http1Connection implements EngineConnection {
   }
 
   receive(bytes: Uint8Array): ReadonlyArray<Event> {
-    const isSwitched = this.#reader.isSwitched
-    if (bytes.length === 0 || (this.#isOver && !isSwitched)) return []
     const events: Array<Event> = []
+    if (this.#isOver && !this.#reader.isSwitched) return events
+    if (this.#hasLost) this.#fail(events, lost(), "cut")
+    if (bytes.length === 0 || this.#hasLost) return events
     // Nobody has asked what is not written yet.
     const isAsked = this.#course === undefined || this.#course.output === noOutput
     const read = !isAsked ? unasked() : this.#reader.isIdle ? 0 : this.#reader.read(bytes, 0, events)
     if (typeof read !== "number") this.#fail(events, read, "fault")
     else if (this.#reader.isIdle) this.#settle(events, read < bytes.length)
-    else if (this.#reader.isSwitched) this.#isOver = true
+    else if (this.#reader.isSwitched) {
+      this.#isOver = true
+      this.#course = undefined
+    }
     return events
   }
 
@@ -137,7 +152,6 @@ export class Http1Connection implements EngineConnection {
       this.#retire(events, how === "ended" && this.#course === undefined ? "closed" : "cut")
     } else {
       events.push({ _tag: "End", exchange: this.#last, trailers: noFields })
-      this.#leave()
       this.#reader.abandon()
       this.#retire(events, "announced")
     }
@@ -147,11 +161,14 @@ export class Http1Connection implements EngineConnection {
   takeOutput(): ReadonlyArray<Uint8Array> {
     const output = this.#output
     this.#output = noOutput
+    for (const { length } of output) this.#hasLost ||= length === 0
+    if (this.#hasLost) return noOutput
     const course = this.#course
     if (course !== undefined) {
       // It lives longer than what is its owner's now.
       course.output = noOutput
       course.isOut = course.isSent
+      if (this.#reader.isIdle) this.#leave()
     }
     return output
   }
@@ -161,20 +178,15 @@ export class Http1Connection implements EngineConnection {
     else this.#output.push(...output)
   }
 
-  /** The exchange, as long as its request can go on. */
+  /** The exchange, as long as its owner may give more of its request. */
   #sending(exchange: Exchange): Course | undefined {
     const course = this.#course
-    return course?.exchange === exchange && !this.#isOver && !course.isSent ? course : undefined
-  }
-
-  #sent(course: Course): void {
-    course.isSent = true
-    if (this.#reader.isIdle) this.#leave()
+    return course?.exchange === exchange && !course.isSent ? course : undefined
   }
 
   /** The response has ended: nothing is under way any more, unless the request still is. */
   #leave(): void {
-    if (this.#course?.isSent === true) this.#course = undefined
+    if (this.#course?.isOut === true) this.#course = undefined
   }
 
   /** The response has ended, or bytes came where none was due. */
@@ -182,23 +194,33 @@ export class Http1Connection implements EngineConnection {
     const course = this.#course
     this.#leave()
     // What follows an announced end is nobody's, and whether it came in the same piece must make no difference.
-    if (course !== undefined && (course.closes || !this.#reader.persists)) this.#retire(events, "announced")
-    else if (surplus) this.#retire(events, "fault", unasked())
+    if (course !== undefined && (!this.#reader.persists || (course.closes && course.isOut))) {
+      this.#retire(events, "announced")
+      // RFC 9112, 9.6: a peer that did not say that it closes may want the rest of a request that did.
+    } else if (course?.closes === true) this.#tell(events, "announced")
+    else if (surplus) this.#fail(events, unasked(), "fault")
   }
 
-  #fail(events: Array<Event>, error: ProtocolFault | MessageCut, why: "fault" | "cut"): void {
-    events.push({ _tag: "Failed", exchange: this.#last, error })
+  #fail(events: Array<Event>, error: Failure, why: "fault" | "cut"): void {
+    if (!this.#reader.isIdle) events.push({ _tag: "Failed", exchange: this.#last, error })
     this.#retire(events, why, error)
   }
 
-  #retire(events: Array<Event>, why: Retired["why"], error?: ProtocolFault | MessageCut): void {
+  #retire(events: Array<Event>, why: Retired["why"], error?: Failure): void {
     // A whole response stands, though nothing more of its request will come out.
-    if (this.#reader.isIdle && !this.isSendEnded(this.#last)) {
+    if (this.#reader.isIdle && this.#course?.isOut === false) {
       events.push({ _tag: "SendEnded", exchange: this.#last, how: "stopped" })
     }
     this.#isOver = true
-    this.takeOutput()
+    this.#course = undefined
+    this.#output = noOutput
     this.#reader.abandon()
+    this.#tell(events, why, error)
+  }
+
+  #tell(events: Array<Event>, why: Retired["why"], error?: Failure): void {
+    if (this.#isTold) return
+    this.#isTold = this.#isLeaving = true
     events.push({ _tag: "Retired", why, error })
   }
 }

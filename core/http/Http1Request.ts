@@ -93,13 +93,15 @@ const expectsBody = /^(?:POST|PUT|PATCH)$/
 export const encodeChunk = (slab: Slab, bytes: Uint8Array): Array<Uint8Array> => {
   slab.begin()
   slab.add(`${bytes.length.toString(16)}\r\n`)
-  if (bytes.length > together) return [slab.end(), bytes, lineEnd]
-  slab.bytes(bytes)
+  const pieces: Array<Uint8Array> = []
+  if (bytes.length > together) {
+    pieces.push(slab.end(), bytes)
+    slab.begin()
+  } else slab.bytes(bytes)
   slab.add("\r\n")
-  return [slab.end()]
+  pieces.push(slab.end())
+  return pieces
 }
-
-const lineEnd = Uint8Array.of(13, 10)
 
 const beyond = (part: string, slab: Slab, most: number): InvalidRequest | undefined =>
   slab.length > most ? invalid(part, `at most ${most} bytes`, slab.length) : undefined
@@ -113,7 +115,7 @@ export const encodeEnd = ({ maxHeadBytes, slab }: Manner, trailers: Flat): Uint8
     const value = trailers[i + 1]!
     const wrong = isWritten(slab, name, value) ? undefined : wrongField(name, value)
     if (wrong !== undefined) return wrong
-    if (steers.test(name)) return invalid(name, "left out")
+    if (steers.test(name)) return invalid(`trailer ${name}`, "left out")
   }
   slab.add("\r\n")
   return beyond("trailers", slab, maxHeadBytes) ?? slab.end()

@@ -89,6 +89,7 @@ export class ResponseReader implements BodySink {
   /** Reads nothing more, and keeps nothing. */
   abandon(): void {
     this.#state = "idle"
+    this.#asked = undefined
     this.#head.drop()
     this.#chunks.begin()
   }
@@ -139,7 +140,8 @@ export class ResponseReader implements BodySink {
     const isSwitch = body === "switch"
     const known = isSwitch ? 0 : body === "length" && length < Infinity ? length : undefined
     this.#events.push({ _tag: "Head", exchange, head, length: known })
-    if (isSwitch) this.#events.push({ _tag: "Switched", exchange, surplus: bytes.subarray(next) })
+    // A copy, which is read later than this; a `slice` of Node's buffer would be none.
+    if (isSwitch) this.#events.push({ _tag: "Switched", exchange, surplus: new Uint8Array(bytes.subarray(next)) })
     else if (body === "chunked") this.#chunks.begin()
     else if (length === 0) this.#end(noFields)
     return isSwitch ? bytes.length : next

@@ -17,7 +17,17 @@ import { Uploads } from "./Http2Uploads.ts"
 import type { EngineConnection, Event, Exchange, Sent } from "./HttpEngine.ts"
 import { ExchangeOver } from "./HttpFault.ts"
 import type { Fields, HttpRequest } from "./HttpMessage.ts"
-import { type Flat, invalid, readBytes, readFields, readRequest } from "./HttpGiven.ts"
+import {
+  beyond,
+  bytesThere,
+  type Flat,
+  invalid,
+  readBytes,
+  readFields,
+  readRequest,
+  short,
+  wrongCode,
+} from "./HttpGiven.ts"
 import * as Latin1 from "./Latin1.ts"
 
 export interface ConnectionLimits extends IncomingLimits {
@@ -35,6 +45,7 @@ const preface: Uint8Array = (() => {
 
 const noFields: Fields = Object.freeze([])
 const noEvents: ReadonlyArray<Event> = Object.freeze([])
+const noOutput: ReadonlyArray<Uint8Array> = Object.freeze([])
 
 export class Http2Connection implements EngineConnection {
   readonly #limits: ConnectionLimits
@@ -73,7 +84,11 @@ export class Http2Connection implements EngineConnection {
   }
 
   isSendEnded(exchange: Exchange): boolean {
-    return this.#streams.get(exchange)?.isSent ?? this.#streams.isPast(exchange)
+    const stream = this.#streams.get(exchange)
+    const isEnded = stream === undefined
+      ? this.#streams.isPast(exchange)
+      : stream.isSent && exchange <= this.#streams.written
+    return isEnded && !this.#uploads.isUntaken(exchange)
   }
 
   get retainedBytes(): number {
@@ -95,15 +110,13 @@ export class Http2Connection implements EngineConnection {
   }
 
   upload(exchange: Exchange, bytes: Uint8Array): Result.Result<number, ExchangeOver | InvalidRequest> {
+    const part = readBytes(bytes)
     const stream = this.#sending(exchange)
     if (stream === undefined) return Result.fail(new ExchangeOver({ exchange }))
-    const part = readBytes(bytes)
-    if (part === undefined) return Result.fail(invalid("upload", "a Uint8Array"))
+    if (part === undefined) return Result.fail(invalid("upload", bytesThere))
     const { left } = stream
     const { length } = part
-    if (left !== undefined && length > left) {
-      return Result.fail(invalid("body", `at most the ${left} bytes that are left of its length`, length))
-    }
+    if (left !== undefined && length > left) return Result.fail(beyond(left, length))
     // The answer to a CONNECT decides whether there is a tunnel that could take anything.
     if (length === 0) return Result.succeed(0)
     if (stream.isTunnel && stream.part === "head") {
@@ -124,9 +137,7 @@ export class Http2Connection implements EngineConnection {
     const stream = this.#sending(exchange)
     if (stream === undefined) return Result.fail(new ExchangeOver({ exchange }))
     if (given === undefined) return Result.fail(invalid("trailers", "a list of names and values"))
-    if (stream.left !== undefined) {
-      return Result.fail(invalid("body", `whole, and ${stream.left} bytes of its length are left`, 0))
-    }
+    if (stream.left !== undefined) return Result.fail(short(stream.left))
     if (stream.isTunnel && given.length > 0) return Result.fail(invalid("trailers", "left out with CONNECT"))
     const { maxHeadBytes } = this.#limits
     return Result.map(prepareTrailers(given, Math.min(maxHeadBytes, this.#peer.maxHead)), (fields) => {
@@ -134,8 +145,7 @@ export class Http2Connection implements EngineConnection {
       if (fields.length === 0) this.#uploads.end(stream)
       else {
         this.#headers(stream, fields, true)
-        stream.isSent = true
-        this.#uploads.drop(stream)
+        this.#uploads.ends(stream)
       }
       this.#settle(stream)
       this.#uploads.flush()
@@ -146,10 +156,12 @@ export class Http2Connection implements EngineConnection {
     this.#incoming.consumed(exchange, bytes)
   }
 
-  cancel(exchange: Exchange, code?: number): "drained" | "cut" {
+  cancel(exchange: Exchange, code?: number): Result.Result<"drained" | "cut", InvalidRequest> {
+    const wrong = wrongCode(code)
+    if (wrong !== undefined) return Result.fail(wrong)
     const how = this.#incoming.cancel(exchange, code)
     if (how === "cut") this.#unsay(exchange)
-    return how
+    return Result.succeed(how)
   }
 
   ping(): boolean {
@@ -172,8 +184,16 @@ export class Http2Connection implements EngineConnection {
 
   takeOutput(): ReadonlyArray<Uint8Array> {
     this.#quota.taken()
+    const output = this.#output.take()
+    for (const { length } of output) {
+      if (length === 0) {
+        this.#incoming.lose()
+        return noOutput
+      }
+    }
     this.#streams.written = this.#streams.last
-    return this.#output.take()
+    this.#uploads.taken()
+    return output
   }
 
   #begin(prepared: Prepared): Exchange {

@@ -1,36 +1,7 @@
-/** Frames of HTTP/2 by number (RFC 9113, 6), and the codes that a broken rule is answered with. Owns nothing. */
+/** What frames of HTTP/2 are called, what a broken rule is answered with, and numbers as frames have them. Owns nothing. */
+import * as Code from "./Http2ErrorCode.ts"
 import type { FramePart } from "./Http2Fault.ts"
 import type { Rule } from "./HttpFault.ts"
-
-export const Type = {
-  data: 0,
-  headers: 1,
-  priority: 2,
-  reset: 3,
-  settings: 4,
-  push: 5,
-  ping: 6,
-  goAway: 7,
-  windowUpdate: 8,
-  continuation: 9,
-  /** RFC 9218, 7.1. */
-  priorityUpdate: 16,
-} as const
-
-export const Flag = { endStream: 1, ack: 1, endHeaders: 4, padded: 8, priority: 32 } as const
-
-/** RFC 9113, 7. */
-export const Code = {
-  none: 0,
-  protocol: 1,
-  flowControl: 3,
-  streamClosed: 5,
-  frameSize: 6,
-  refused: 7,
-  cancel: 8,
-  compression: 9,
-  calm: 11,
-} as const
 
 const parts: ReadonlyArray<FramePart> = [
   "data",
@@ -52,18 +23,14 @@ const codes: Readonly<Partial<Record<Rule, number>>> = {
   "closed-stream": Code.streamClosed,
   "flow-control": Code.flowControl,
   "window-overflow": Code.flowControl,
-  "hpack-index": Code.compression,
-  "hpack-integer": Code.compression,
-  "hpack-huffman": Code.compression,
-  "hpack-table-size": Code.compression,
-  "hpack-cut": Code.compression,
   continuations: Code.calm,
   "block-bytes": Code.calm,
   flood: Code.calm,
 }
 
 /** What the peer is told of a rule that it broke. */
-export const codeOf = (rule: Rule): number => codes[rule] ?? Code.protocol
+export const codeOf = (rule: Rule): number =>
+  codes[rule] ?? (rule.startsWith("hpack-") ? Code.compression : Code.protocol)
 
 export const mostWindow = 0x7fff_ffff
 /** What both sides begin with (RFC 9113, 6.5.2 and 6.9.2). */

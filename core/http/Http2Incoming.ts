@@ -5,7 +5,9 @@
 import { HpackDecoder } from "./HpackDecoder.ts"
 import type { HpackEncoder } from "./HpackEncoder.ts"
 import { Block, type BlockLimits } from "./Http2Block.ts"
-import { Code, codeOf, mostWindow, Type } from "./Http2Frames.ts"
+import * as Code from "./Http2ErrorCode.ts"
+import { codeOf, mostWindow } from "./Http2Frames.ts"
+import * as Type from "./Http2FrameType.ts"
 import type { Output } from "./Http2Output.ts"
 import { Ping } from "./Http2Ping.ts"
 import type { Quota } from "./Http2Quota.ts"
@@ -18,6 +20,7 @@ import { Inflow } from "./Http2Window.ts"
 import type { Event, Exchange, Failed, Retired } from "./HttpEngine.ts"
 import { GoneAway, StreamReset } from "./Http2Fault.ts"
 import { MessageCut, ProtocolFault, type Rule } from "./HttpFault.ts"
+import { lost } from "./HttpGiven.ts"
 import type { Latin1 } from "./Latin1.ts"
 
 export interface IncomingLimits extends BlockLimits, ReaderLimits, OwnSettings {
@@ -90,16 +93,25 @@ export class Incoming implements FrameSink {
   }
 
   closed(how: "ended" | "reset"): void {
+    const { streams, uploads } = this.#shared
+    const isClean = how === "ended" && streams.count === 0 && !uploads.areUntaken && !this.#reader.isWithin
+    uploads.stop()
     if (this.#state === "over") return
-    const isClean = how === "ended" && this.#shared.streams.count === 0 && !this.#reader.isWithin
     this.#end((stream) => new MessageCut({ how, ...progress(stream) }), isClean ? "closed" : "cut")
+  }
+
+  /** Bytes that were given are not there any more, and what is written around them would be taken for them. */
+  lose(): void {
+    const error = lost()
+    this.#shared.uploads.stop()
+    if (this.#state !== "over") this.#end(() => error, "cut", error)
   }
 
   /** The reader is through with bytes of data. */
   consumed(exchange: Exchange, bytes: number): void {
     const { output, streams } = this.#shared
     const consumed = streams.consume(exchange, bytes)
-    if (consumed === 0 || this.#state === "over") return
+    if (consumed === 0) return
     this.#release(consumed)
     const stream = streams.get(exchange)
     if (stream === undefined || stream.part === "ended") return
@@ -107,12 +119,12 @@ export class Incoming implements FrameSink {
     if (told > 0) output.windowUpdate(stream.id, told)
   }
 
-  cancel(exchange: Exchange, code: unknown): "drained" | "cut" {
+  cancel(exchange: Exchange, code: number = Code.cancel): "drained" | "cut" {
     const { output, streams, uploads } = this.#shared
     const stream = streams.get(exchange)
     this.#release(streams.consume(exchange, Infinity))
     if (stream === undefined) return "drained"
-    output.reset(exchange, typeof code === "number" ? code : Code.cancel)
+    output.reset(exchange, code)
     uploads.drop(stream)
     streams.reset(stream)
     uploads.flush()
@@ -242,7 +254,7 @@ export class Incoming implements FrameSink {
     this.#last = last
     const error = new GoneAway({ code, last })
     this.#announce(code === Code.none ? undefined : error)
-    for (const stream of streams.all()) if (stream.id > last) this.#drop(stream, error)
+    for (const stream of streams.all()) if (stream.id > last) uploads.fail(stream, error)
     uploads.flush()
     return undefined
   }
@@ -264,14 +276,15 @@ export class Incoming implements FrameSink {
   reset(id: number, code: number): Rule | undefined {
     const stream = this.#shared.streams.get(id)
     if (stream === undefined) return undefined
-    this.#drop(stream, new StreamReset({ code, ...progress(stream), unprocessed: code === Code.refused }))
-    this.#shared.uploads.flush()
+    const { uploads } = this.#shared
+    uploads.fail(stream, new StreamReset({ code, ...progress(stream), unprocessed: code === Code.refused }))
+    uploads.flush()
     return undefined
   }
 
   /** The connection's window, opened by what was consumed. */
   #release(bytes: number): void {
-    const told = this.#inflow.release(bytes)
+    const told = this.#state === "over" ? 0 : this.#inflow.release(bytes)
     if (told > 0) this.#shared.output.windowUpdate(0, told)
   }
 
@@ -287,6 +300,7 @@ export class Incoming implements FrameSink {
       if (stream.isShort) uploads.open(stream)
     } else if (!stream.isSent) {
       uploads.end(stream)
+      uploads.drop(stream)
       uploads.flush()
       tell({ _tag: "SendEnded", exchange: stream.id, how: "stopped" })
     }
@@ -296,21 +310,9 @@ export class Incoming implements FrameSink {
   #fault(stream: Stream, rule: Rule): void {
     const { output, streams, uploads } = this.#shared
     output.reset(stream.id, codeOf(rule))
-    this.#drop(stream, this.#faultOf(rule, "stream"))
+    uploads.fail(stream, this.#faultOf(rule, "stream"))
     streams.reset(stream)
     uploads.flush()
-  }
-
-  /** The stream is over; a response that has ended stands. */
-  #drop(stream: Stream, error: Failed["error"]): void {
-    const { streams, tell, uploads } = this.#shared
-    uploads.drop(stream)
-    streams.close(stream)
-    tell(
-      stream.part === "ended"
-        ? { _tag: "SendEnded", exchange: stream.id, how: "stopped" }
-        : { _tag: "Failed", exchange: stream.id, error },
-    )
   }
 
   #faultOf(rule: Rule, scope: "connection" | "stream"): ProtocolFault {
@@ -333,9 +335,9 @@ export class Incoming implements FrameSink {
     this.#shared.tell({ _tag: "Retired", why: "announced", error })
   }
 
-  #end(errorOf: (stream: Stream) => ProtocolFault | MessageCut, why: Retired["why"], error?: ProtocolFault): void {
-    const { streams, tell } = this.#shared
-    for (const stream of streams.all()) this.#drop(stream, errorOf(stream))
+  #end(errorOf: (stream: Stream) => Failed["error"], why: Retired["why"], error?: Retired["error"]): void {
+    const { streams, tell, uploads } = this.#shared
+    for (const stream of streams.all()) uploads.fail(stream, errorOf(stream))
     if (this.#state === "open") tell({ _tag: "Retired", why, error })
     this.#state = "over"
     streams.clear()

@@ -36,24 +36,21 @@ export interface Http2Limits extends HttpLimits {
 
 export type Decoded = { readonly [K in keyof Http2Limits]-?: number }
 
-interface Range extends Limit.Bounds {
-  readonly otherwise: number
-}
-
-const table: Readonly<Record<keyof Http2Limits, Range>> = {
-  maxHeadBytes: { min: 256, max: Limit.most, otherwise: defaults.maxHeadBytes },
-  maxFields: { min: 1, max: Limit.most, otherwise: defaults.maxFields },
-  maxTrailerBytes: { min: 1, max: Limit.most, otherwise: defaults.maxTrailerBytes },
-  maxInformational: { min: 1, max: Limit.most, otherwise: defaults.maxInformational },
-  maxStreams: { min: 1, max: 65_536, otherwise: 1_024 },
-  maxStreamsAtFirst: { min: 0, max: 65_536, otherwise: 100 },
-  maxStreamWindowBytes: { min: firstWindow, max: 16_777_216, otherwise: 262_144 },
-  maxConnectionWindowBytes: { min: firstWindow, max: 1_073_741_824, otherwise: 1_048_576 },
-  maxFrameBytes: { min: firstFrame, max: 1_048_576, otherwise: firstFrame },
-  maxTableBytes: { min: 4_096, max: 65_536, otherwise: 4_096 },
-  maxContinuations: { min: 0, max: 1_024, otherwise: 32 },
-  maxResets: { min: 16, max: 16_384, otherwise: 1_024 },
-  maxIdleFrames: { min: 100, max: Limit.most, otherwise: 10_000 },
+/** Of each the least and the most that it may be, and what it is where it is left out. */
+const table: Readonly<Record<keyof Http2Limits, readonly [min: number, max: number, otherwise: number]>> = {
+  maxHeadBytes: [256, Limit.most, defaults.maxHeadBytes],
+  maxFields: [1, Limit.most, defaults.maxFields],
+  maxTrailerBytes: [1, Limit.most, defaults.maxTrailerBytes],
+  maxInformational: [1, Limit.most, defaults.maxInformational],
+  maxStreams: [1, 65_536, 1_024],
+  maxStreamsAtFirst: [0, 65_536, 100],
+  maxStreamWindowBytes: [firstWindow, 16_777_216, 262_144],
+  maxConnectionWindowBytes: [firstWindow, 1_073_741_824, 1_048_576],
+  maxFrameBytes: [firstFrame, 1_048_576, firstFrame],
+  maxTableBytes: [4_096, 65_536, 4_096],
+  maxContinuations: [0, 1_024, 32],
+  maxResets: [16, 16_384, 1_024],
+  maxIdleFrames: [100, Limit.most, 10_000],
 }
 
 const names = Object.keys(table) as ReadonlyArray<keyof Http2Limits>
@@ -67,7 +64,8 @@ export const decode = (system: string, given: Http2Limits): Result.Result<Decode
   }
   const limits: Partial<Record<keyof Http2Limits, number>> = {}
   for (const name of names) {
-    const counted = Limit.count(system, name, given[name] ?? table[name].otherwise, table[name])
+    const [min, max, otherwise] = table[name]
+    const counted = Limit.count(system, name, given[name] ?? otherwise, { min, max })
     if (Result.isFailure(counted)) return Result.fail(counted.failure)
     limits[name] = counted.success
   }

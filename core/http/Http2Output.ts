@@ -2,7 +2,8 @@
  * Frames as bytes, small ones put together. It owns what nobody has taken, and room that is left of the last allocation.
  */
 import { type HpackEncoder, mostBytes } from "./HpackEncoder.ts"
-import { Flag, Type } from "./Http2Frames.ts"
+import * as Flag from "./Http2FrameFlag.ts"
+import * as Type from "./Http2FrameType.ts"
 import type { Flat } from "./HttpGiven.ts"
 
 const none: ReadonlyArray<Uint8Array> = Object.freeze([])

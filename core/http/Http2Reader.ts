@@ -3,7 +3,9 @@
  * of an unfinished frame other than DATA, and of an unfinished header block.
  */
 import { Carry } from "./Carry.ts"
-import { Flag, partOf, Type, uint31, uint32 } from "./Http2Frames.ts"
+import * as Flag from "./Http2FrameFlag.ts"
+import { partOf, uint31, uint32 } from "./Http2Frames.ts"
+import * as Type from "./Http2FrameType.ts"
 import type { FramePart } from "./Http2Fault.ts"
 import type { Rule } from "./HttpFault.ts"
 

@@ -27,6 +27,8 @@ export class Stream {
   isSent: boolean
   left: number | undefined
   held: Uint8Array | undefined = undefined
+  /** Whether its body was given as bytes, and some of them were held. */
+  hasWaited = false
   /** Whether less was taken than was given, so that its owner waits for a window. */
   isShort = false
   /** Bytes that were given and not taken the last time. */

@@ -1,17 +1,20 @@
 /**
  * Bodies of requests on their way out, as the peer's windows allow (RFC 9113, 5.2). It owns the connection's window, what is
- * held of bodies that were given as bytes, and the line of those that wait for the connection's window alone.
+ * held of bodies that were given as bytes, the line of those that wait for the connection's window alone, and which of them
+ * have ended in output that nobody has taken.
  *
  * That window is shared by turns. A held body sends what its turn allows; of an upload, whose bytes are its owner's, the turn
  * is kept until he comes, so that whoever comes first takes nobody else's, and nobody is told who would find nothing.
  */
+import * as Code from "./Http2ErrorCode.ts"
 import { firstFrame, firstWindow } from "./Http2Frames.ts"
 import type { Output } from "./Http2Output.ts"
 import type { Quota } from "./Http2Quota.ts"
 import type { PeerSettings } from "./Http2Settings.ts"
 import type { Stream, Streams } from "./Http2Streams.ts"
 import { Outflow } from "./Http2Window.ts"
-import type { Event } from "./HttpEngine.ts"
+import type { Event, Exchange, Failed } from "./HttpEngine.ts"
+import { lost } from "./HttpGiven.ts"
 
 const nothing = new Uint8Array(0)
 
@@ -24,6 +27,7 @@ export class Uploads {
   readonly #outflow = new Outflow(firstWindow)
   /** In the order of their turns. One that waits for its own window is not among them. */
   readonly #line = new Set<Stream>()
+  readonly #untaken = new Map<Exchange, Stream>()
   /** Bytes of the connection's window that are kept for uploads that were told. */
   #kept = 0
 
@@ -38,9 +42,10 @@ export class Uploads {
   /** Sends what it may of bytes that are to be held until all of them are out. */
   sendWhole(stream: Stream, bytes: Uint8Array): void {
     const sent = this.#send(stream, bytes, this.#shareOf(stream), true)
-    if (sent === bytes.length) stream.isSent = true
+    if (sent === bytes.length) this.ends(stream)
     else {
       stream.held = bytes.subarray(sent)
+      stream.hasWaited = true
       this.#wait(stream)
     }
   }
@@ -51,10 +56,8 @@ export class Uploads {
     stream.wanted = bytes.length - sent
     stream.isShort = stream.wanted > 0
     if (stream.isShort) this.#wait(stream)
-    else {
-      this.#line.delete(stream)
-      stream.isSent = isLast
-    }
+    else if (isLast) this.ends(stream)
+    else this.#line.delete(stream)
     this.flush()
     return sent
   }
@@ -67,8 +70,51 @@ export class Uploads {
 
   end(stream: Stream): void {
     this.#output.data(stream.id, nothing, true)
-    stream.isSent = true
+    this.ends(stream)
+  }
+
+  /** The end of a request is in the output; it is sent once that is taken. */
+  ends(stream: Stream): void {
     this.drop(stream)
+    stream.isSent = true
+    this.#untaken.set(stream.id, stream)
+  }
+
+  /** Whether nobody has taken the end of an exchange's request. */
+  isUntaken(exchange: Exchange): boolean {
+    return this.#untaken.has(exchange)
+  }
+
+  get areUntaken(): boolean {
+    return this.#untaken.size > 0
+  }
+
+  /** All of the output was taken. */
+  taken(): void {
+    for (const { hasWaited, id } of this.#untaken.values()) {
+      if (hasWaited) this.#tell({ _tag: "SendEnded", exchange: id, how: "whole" })
+    }
+    this.#untaken.clear()
+  }
+
+  /** Nothing comes out any more. */
+  stop(): void {
+    for (const { id, isLive } of this.#untaken.values()) {
+      if (!isLive) this.#tell({ _tag: "SendEnded", exchange: id, how: "stopped" })
+    }
+    this.#untaken.clear()
+    this.#output.take()
+  }
+
+  /** The stream is over; a response that has ended stands. */
+  fail(stream: Stream, error: Failed["error"]): void {
+    this.drop(stream)
+    this.#streams.close(stream)
+    this.#tell(
+      stream.part === "ended"
+        ? { _tag: "SendEnded", exchange: stream.id, how: "stopped" }
+        : { _tag: "Failed", exchange: stream.id, error },
+    )
   }
 
   /** It sends nothing more; what was kept for it goes to others by the next `flush`. */
@@ -77,6 +123,7 @@ export class Uploads {
     stream.isShort = false
     this.#shareOf(stream)
     this.#line.delete(stream)
+    this.#untaken.delete(stream.id)
   }
 
   /** The connection's window is larger; whether it still is one. */
@@ -160,11 +207,15 @@ export class Uploads {
   }
 
   #sendHeld(stream: Stream, held: Uint8Array, most: number): void {
+    // What was transferred is gone, and only its owner could say what it was.
+    if (held.length === 0) {
+      this.#output.reset(stream.id, Code.internal)
+      this.fail(stream, lost())
+      return this.#streams.reset(stream)
+    }
     const sent = this.#send(stream, held, most, true)
     if (sent === held.length) {
-      stream.held = undefined
-      stream.isSent = true
-      this.#tell({ _tag: "SendEnded", exchange: stream.id, how: "whole" })
+      this.ends(stream)
       // Its response may have ended long ago.
       if (stream.isOver) this.#streams.close(stream)
     } else {

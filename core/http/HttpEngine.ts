@@ -3,13 +3,13 @@
  *
  * An engine gives an {@link EngineConnection} to each transport. Whoever owns the transport feeds it what came in, writes
  * what {@link EngineConnection.takeOutput} hands out, and does what the events say; no step runs foreign code, waits or
- * throws. What it certifies is what the peer's bytes prove, never a guess:
+ * throws. What it certifies is what the peer's bytes prove and what was taken to be written, never a guess:
  *
  * - unsent: {@link Unsent} hands the very request back, and no byte of it came out
  * - accepted: {@link Accepted}; from here on the request is never sent again
  * - boundary: {@link End}, the whole response and nothing more has been read
  * - reusable: {@link EngineConnection.room} is above zero
- * - send side ended: {@link EngineConnection.isSendEnded}, told by {@link SendEnded} where no call of the owner's brought it about
+ * - send side ended: {@link EngineConnection.isSendEnded}, told by {@link SendEnded} where its owner cannot know of it
  * - drained or cut: what {@link EngineConnection.cancel} says of an exchange whose reader left
  * - closed cleanly or cut: the `why` of {@link Retired}
  * - there: {@link Pong}, the answer to {@link EngineConnection.ping}
@@ -91,9 +91,11 @@ export interface End {
 }
 
 /**
- * The request is out, without a call that took its last byte: a body that was given as bytes and had to wait for the peer's
- * window. Or, `stopped`, the peer wants no more of it, and said so behind a whole response, which stands; in HTTP/1.1 by the
- * end of the connection.
+ * `whole`: the last byte was taken of a body that was given as bytes and had to wait for the peer's window. Of all else its
+ * owner knows: the `takeOutput` behind the call that gave the last byte has it.
+ *
+ * `stopped`: no more of the request comes out, behind a whole response, which stands: the peer wants no more of it, in HTTP/1.1
+ * by the end of the connection, or it ended before all was taken.
  */
 export interface SendEnded {
   readonly _tag: "SendEnded"
@@ -111,7 +113,8 @@ export interface Writable {
 }
 
 /**
- * 101, or a 2xx to CONNECT: the transport is its user's now, with `surplus` to be read first. Nothing is fed any more.
+ * 101, or a 2xx to CONNECT: the transport is its user's now, with `surplus` to be read first, which is a copy and his own.
+ * Nothing is fed any more.
  *
  * Not so in HTTP/2, where it is one stream of many: behind the head, its data and its upload are the tunnel's two ways.
  */
@@ -121,16 +124,20 @@ export interface Switched {
   readonly surplus: Uint8Array
 }
 
-/** The exchange is over without an end: its response, as far as it was told, is cut. */
+/**
+ * The exchange is over without an end: its response, as far as it was told, is cut. An `InvalidRequest` is the caller's own:
+ * bytes of a body that he transferred, or whose buffer he made smaller, before they were taken.
+ */
 export interface Failed {
   readonly _tag: "Failed"
   readonly exchange: Exchange
-  readonly error: ProtocolFault | MessageCut | StreamReset | GoneAway
+  readonly error: ProtocolFault | MessageCut | StreamReset | GoneAway | InvalidRequest
 }
 
 /**
  * The connection takes no request from now on; told once at most, and never after `Switched`. With no exchange left, its
- * transport is to be closed; in HTTP/2, `announced` lets those that are left go on.
+ * transport is to be closed; `announced` lets those that are left go on, in HTTP/1.1 the upload of a request that said
+ * `close` itself, whose response has ended.
  *
  * - `announced`: one side said that it would close, or the end of a body was the end of the connection
  * - `closed`: the peer closed it cleanly between two exchanges
@@ -140,7 +147,7 @@ export interface Failed {
 export interface Retired {
   readonly _tag: "Retired"
   readonly why: "announced" | "closed" | "cut" | "fault"
-  readonly error: ProtocolFault | MessageCut | GoneAway | undefined
+  readonly error: ProtocolFault | MessageCut | GoneAway | InvalidRequest | undefined
 }
 
 /** The peer has answered `ping`, so it is there and reads what comes. */
@@ -155,7 +162,10 @@ export interface EngineConnection {
   readonly room: number
   /** Whether it will never take another request. */
   readonly isRetired: boolean
-  /** Whether nothing more of an exchange's request will come out: it is all out, or the exchange was cut or cancelled. */
+  /**
+   * Whether nothing more of an exchange's request is to come out: all of it was taken, or it was stopped, cut or cancelled.
+   * Of an exchange that has not begun, nothing did, so this is false.
+   */
   readonly isSendEnded: (exchange: Exchange) => boolean
   /** Bytes kept of what the peer has sent, which its limits bound. */
   readonly retainedBytes: number
@@ -163,7 +173,9 @@ export interface EngineConnection {
   readonly trySend: (request: HttpRequest) => Sent
   /**
    * Takes bytes of an upload, as many as the peer's window allows (HTTP/1.1: all), and says how many. They are not copied
-   * where that would cost more than it saves, so they must not change until they are written.
+   * where that would cost more than it saves, so they must not change until they are written. Bytes that were transferred are
+   * refused, as is an array of none on a resizable buffer, which cannot be told from one that lost its bytes; what is lost
+   * later, and before it was taken, fails the exchange, and with it the connection where frames or a length promised it.
    */
   readonly upload: (exchange: Exchange, bytes: Uint8Array) => Result.Result<number, ExchangeOver | InvalidRequest>
   /** Ends an upload of unknown length, with trailers if there are any. One of an announced length ends with its last byte. */
@@ -174,13 +186,15 @@ export interface EngineConnection {
    */
   readonly consumed: (exchange: Exchange, bytes: number) => void
   /**
-   * Nobody wants the rest of an exchange. `drained`: nothing of it was under way, since both of its messages had ended or
-   * its end was told otherwise, and nothing has changed. `cut`: it is over, without a further event; in HTTP/1.1 the
-   * connection is retired with it, and its transport to be closed, and in HTTP/2 the stream is reset, with a code of
-   * RFC 9113, 7: CANCEL if none is given. HTTP/1.1 answers `cut` as well of its last exchange where that has failed, was stopped
-   * or has switched, though nothing changes by it.
+   * Nobody wants the rest of an exchange. `cut`: it was under way and is over by this call, without a further event; in
+   * HTTP/1.1 the connection is retired with it, and its transport to be closed, and in HTTP/2 the stream is reset, with a
+   * code of RFC 9113, 7: CANCEL if none is given. `drained`: nothing of it was under way, and nothing has changed, nor is
+   * anything that was still to be told of it forgotten. Both of its messages had ended, or its end was told otherwise: it
+   * failed, was stopped, has switched or was cancelled before. Whether the connection goes on is for `room` to say.
+   *
+   * Refused, with nothing changed: a code that is no whole number from 0 to 2^32 - 1, also in HTTP/1.1, which has none.
    */
-  readonly cancel: (exchange: Exchange, code?: number) => "drained" | "cut"
+  readonly cancel: (exchange: Exchange, code?: number) => Result.Result<"drained" | "cut", InvalidRequest>
   /**
    * Asks the peer whether it is there, for whoever has a clock to give up on it; whether that came out. It does not where
    * an answer is due already, where the connection has ended, and in HTTP/1.1, which cannot ask.
@@ -193,13 +207,15 @@ export interface EngineConnection {
   readonly leave: () => void
   /**
    * Bytes came from the peer, all of which are looked at before it returns. With none it only tells what own calls have
-   * brought about: in HTTP/2, an upload that ends or is cancelled may leave its share of the window to others.
+   * brought about: output that was taken may be the end of a body, and in HTTP/2 an upload that ends or is cancelled may leave
+   * its share of the window to others.
    */
   readonly receive: (bytes: Uint8Array) => ReadonlyArray<Event>
-  /** The peer has closed its side (`ended`), or the transport is gone in any other way (`reset`). */
+  /** The peer has closed its side (`ended`), or the transport is gone in any other way (`reset`); nothing comes out any more. */
   readonly closed: (how: "ended" | "reset") => ReadonlyArray<Event>
   /**
-   * What is to be written, in this order, after any step; handed out once. Pieces share their memory with others, also with
+   * What is to be written, in this order, after any step; handed out once, and from then on it counts as sent. What ends by
+   * that, if it is an event, is told by the next `receive`. Pieces share their memory with others, also with
    * those of other connections, and bodies are the caller's own bytes: whoever wants to transfer one transfers a copy.
    */
   readonly takeOutput: () => ReadonlyArray<Uint8Array>

@@ -5,6 +5,7 @@
  *
  * Reading may run a caller's code. What that throws, the caller gets, and nothing has changed.
  */
+import { wholeRule } from "../Limits.ts"
 import { InvalidRequest } from "../Refusal.ts"
 import type { HttpRequest } from "./HttpMessage.ts"
 
@@ -41,7 +42,7 @@ export const readRequest = (request: HttpRequest): Given | InvalidRequest => {
     return invalid("request", "made of texts")
   }
   if (fields === undefined) return invalid("fields", "a list of names and values")
-  if (length !== undefined && !(length >= 0)) return invalid("body", "a Uint8Array or an upload")
+  if (length !== undefined && !(length >= 0)) return invalid("body", `${bytesThere}, or an upload`)
   return { method, scheme, authority, path, protocol, fields, body, hasBody, length }
 }
 
@@ -70,12 +71,34 @@ const { buffer, byteOffset, length: count, [Symbol.toStringTag]: kind } = Object
   Object.getPrototypeOf(Uint8Array.prototype) as Uint8Array,
 )
 
-/** The same bytes as an array of their own, whatever has been made of the one that was given; undefined where it is none. */
+/** What bytes have to be. */
+export const bytesThere = "a Uint8Array that was not transferred"
+
+/**
+ * The same bytes as an array of their own, whatever has been made of the one that was given; undefined where it is none, or
+ * was transferred. One of none on a buffer that may become smaller could have lost what it had, and is refused as well.
+ */
 export const readBytes = (given: unknown): Uint8Array | undefined => {
   if (kind.get!.call(given) !== "Uint8Array") return undefined
+  const on = buffer.get!.call(given) as ArrayBuffer & { readonly detached: boolean; readonly resizable: boolean }
   const length = count.get!.call(given)
-  // Of what was transferred no array can be made.
-  return length === 0
-    ? new Uint8Array(0)
-    : new Uint8Array(buffer.get!.call(given) as ArrayBuffer, byteOffset.get!.call(given), length)
+  return length > 0
+    ? new Uint8Array(on, byteOffset.get!.call(given), length)
+    : on.detached || on.resizable
+    ? undefined
+    : new Uint8Array(0)
+}
+
+/** Bytes that were there were transferred since, or their buffer was made smaller: then none of them is left. */
+export const lost = (): InvalidRequest => invalid("body", "left alone until it is written", 0)
+
+/** An upload gave more than is left of its length, or ends before it. */
+export const beyond = (left: number, length: number): InvalidRequest =>
+  invalid("upload", `at most ${left} bytes`, length)
+export const short = (left: number): InvalidRequest => invalid("upload", `${left} bytes longer`)
+
+/** Which code an exchange may not be cancelled with. */
+export const wrongCode = (code: unknown): InvalidRequest | undefined => {
+  const rule = code === undefined ? undefined : wholeRule(code, { min: 0, max: 0xffff_ffff })
+  return rule === undefined ? undefined : invalid("code", rule, code)
 }

@@ -178,9 +178,9 @@ class Bench {
       case "consume":
         return connection.consumed(exchange, this.#unread.get(exchange) ?? 7)
       case "cancel":
-        if (connection.cancel(exchange) === "cut") this.#gone.add(exchange)
+        if (Lab.cancel(connection, exchange) === "cut") this.#gone.add(exchange)
         this.#book?.cancel(exchange)
-        must(connection.cancel(exchange) === "drained", "it was cut twice")
+        must(Lab.cancel(connection, exchange) === "drained", "it was cut twice")
         return
       case "ping": {
         const isOut = connection.ping()

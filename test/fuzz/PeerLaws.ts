@@ -155,7 +155,7 @@ class Both {
       one.short = false
     } else if (what === "cancel") {
       const isOver = one.over === "End" && one.sendEnded
-      if (connection.cancel(id) === "drained") {
+      if (Lab.cancel(connection, id) === "drained") {
         must(isOver || one.over === "Failed" || one.over === "cancelled", `${id} is not drained`)
       } else one.over = "cancelled"
       one.unread = 0

@@ -46,6 +46,8 @@ describe("a request is", () => {
     assert.deepStrictEqual(Lab.told(connection.receive(ok("early"))), ["200 5", "data early", "end"])
     assert.deepStrictEqual(standing(connection), busy)
     assert.strictEqual(Result.getOrThrow(connection.upload(1, Lab.bytes("abc"))), 3)
+    assert.deepStrictEqual(standing(connection), busy)
+    assert.strictEqual(Lab.text(...connection.takeOutput()), "abc")
     assert.deepStrictEqual(standing(connection), open)
     assert.strictEqual(connection.trySend(get)._tag, "Accepted")
   })
@@ -90,7 +92,7 @@ describe("a request is", () => {
 })
 
 describe("the sending side of an exchange has ended", () => {
-  it("once its request is out, by the last byte or by the end of an upload of unknown length", () => {
+  it("once its request was taken, with the last byte or the end of an upload of unknown length", () => {
     assert.isTrue(Lab.asked().isSendEnded(1))
     const sized = Lab.asked({ ...get, method: "POST", body: { bytes: 3 } })
     const open = Lab.asked({ ...get, method: "POST", body: { bytes: undefined } })
@@ -100,6 +102,8 @@ describe("the sending side of an exchange has ended", () => {
     assert.deepStrictEqual(ended(), [false, false])
     sized.upload(1, Lab.bytes("c"))
     open.finish(1)
+    assert.deepStrictEqual(ended(), [false, false])
+    for (const connection of [sized, open]) connection.takeOutput()
     assert.deepStrictEqual(ended(), [true, true])
   })
 
@@ -192,7 +196,7 @@ describe("a boundary", () => {
     ])
     const late = connection.upload(1, Lab.bytes("x"))
     assert.strictEqual(Result.isFailure(late) && late.failure._tag, "ExchangeOver")
-    assert.strictEqual(connection.cancel(1), "cut")
+    assert.strictEqual(Lab.cancel(connection, 1), "drained")
   })
 })
 
@@ -200,7 +204,7 @@ describe("an exchange that nobody reads on is", () => {
   it("WT5: drained where both of its messages had ended, and nothing has changed", () => {
     const connection = Lab.asked()
     connection.receive(ok("hello"))
-    assert.strictEqual(connection.cancel(1), "drained")
+    assert.strictEqual(Lab.cancel(connection, 1), "drained")
     assert.deepStrictEqual(standing(connection), open)
   })
 
@@ -208,24 +212,24 @@ describe("an exchange that nobody reads on is", () => {
     for (const piece of ["", "HTTP/1.1 2", "HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nh"]) {
       const connection = Lab.asked()
       connection.receive(Lab.bytes(piece))
-      assert.strictEqual(connection.cancel(1), "cut")
+      assert.strictEqual(Lab.cancel(connection, 1), "cut")
       assert.deepStrictEqual([standing(connection), connection.retainedBytes], [retired, 0])
       assert.deepStrictEqual([connection.receive(Lab.bytes("i")), connection.closed("ended")], [[], []])
-      assert.strictEqual(connection.cancel(1), "cut")
+      assert.strictEqual(Lab.cancel(connection, 1), "drained")
     }
   })
 
   it("cut where its request has not, though the response has", () => {
     const connection = Lab.asked({ ...get, method: "POST", body: { bytes: 9 } })
     connection.receive(ok("early"))
-    assert.strictEqual(connection.cancel(1), "cut")
+    assert.strictEqual(Lab.cancel(connection, 1), "cut")
     assert.deepStrictEqual(standing(connection), retired)
   })
 
   it("drained though the connection retired at its boundary", () => {
     const connection = Lab.asked()
     connection.receive(ok("", "connection: close"))
-    assert.strictEqual(connection.cancel(1), "drained")
+    assert.strictEqual(Lab.cancel(connection, 1), "drained")
   })
 
   it("never another exchange than the one that is named", () => {
@@ -233,7 +237,7 @@ describe("an exchange that nobody reads on is", () => {
     connection.receive(ok("hi"))
     connection.trySend(get)
     connection.takeOutput()
-    assert.deepStrictEqual([connection.cancel(1), connection.cancel(3)], ["drained", "drained"])
+    assert.deepStrictEqual([Lab.cancel(connection, 1), Lab.cancel(connection, 3)], ["drained", "drained"])
     assert.deepStrictEqual(standing(connection), busy)
     assert.deepStrictEqual(Lab.told(connection.receive(ok("hi"))), ["200 2", "data hi", "end"])
   })
@@ -296,18 +300,17 @@ describe("the end of a connection", () => {
     const connection = Lab.asked({ ...get, method: "POST", body: { bytes: 9 } })
     connection.receive(ok("early"))
     assert.deepStrictEqual(Lab.told(connection.closed("ended")), ["sent stopped", "retired cut"])
-    assert.strictEqual(connection.cancel(1), "cut")
+    assert.strictEqual(Lab.cancel(connection, 1), "drained")
   })
 
-  it("that ends a body leaves an unfinished upload cut", () => {
+  it("that ends a body stops an unfinished upload", () => {
     const connection = Lab.asked({ ...get, method: "POST", body: { bytes: 9 } })
     connection.receive(Lab.bytes("HTTP/1.1 413 No\r\n\r\ntoo much"))
     assert.deepStrictEqual(Lab.told(connection.closed("ended")), ["end", "sent stopped", "retired announced"])
-    assert.strictEqual(connection.cancel(1), "cut")
     const whole = Lab.asked()
     whole.receive(Lab.bytes("HTTP/1.1 200 OK\r\n\r\n"))
-    whole.closed("ended")
-    assert.strictEqual(whole.cancel(1), "drained")
+    assert.deepStrictEqual(Lab.told(whole.closed("ended")), ["end", "retired announced"])
+    for (const each of [connection, whole]) assert.strictEqual(Lab.cancel(each, 1), "drained")
   })
 })
 
@@ -321,7 +324,7 @@ it("an upload goes on behind an informational head, and stops at a response that
   assert.deepInclude(Result.isFailure(late) && late.failure, { _tag: "ExchangeOver", exchange: 1 })
   const end = connection.finish(1)
   assert.strictEqual(Result.isFailure(end) && end.failure._tag, "ExchangeOver")
-  assert.strictEqual(connection.cancel(1), "cut")
+  assert.strictEqual(Lab.cancel(connection, 1), "drained")
 })
 
 describe("a connection that its owner leaves", () => {
@@ -341,7 +344,8 @@ describe("a connection that its owner leaves", () => {
     assert.deepStrictEqual(Lab.told(connection.receive(ok("hi"))), ["200 2", "data hi", "end"])
     assert.isFalse(connection.isSendEnded(1))
     Result.getOrThrow(connection.finish(1))
-    assert.deepStrictEqual(standing(connection), retired)
+    connection.takeOutput()
+    assert.deepStrictEqual([standing(connection), connection.isSendEnded(1)], [retired, true])
     assert.match(Lab.told(connection.receive(Lab.bytes("x"))).join(), /^retired fault unasked-response/)
   })
 

@@ -50,7 +50,7 @@ export type Laws = [
   Law<Equal<Engine.Unsent["request"], HttpRequest>>,
   Law<Equal<ReturnType<Verb<"upload">>, Result.Result<number, ExchangeOver | InvalidRequest>>>,
   Law<Equal<ReturnType<Verb<"finish">>, Result.Result<void, ExchangeOver | InvalidRequest>>>,
-  Law<Equal<ReturnType<Verb<"cancel">>, "drained" | "cut">>,
+  Law<Equal<ReturnType<Verb<"cancel">>, Result.Result<"drained" | "cut", InvalidRequest>>>,
   Law<Equal<ReturnType<Verb<"receive">>, ReadonlyArray<Engine.Event>>>,
   Law<Equal<Parameters<Verb<"closed">>, [how: "ended" | "reset"]>>,
   Law<
@@ -62,7 +62,7 @@ export type Laws = [
   Law<Equal<EventOf<"Head">["head"], ResponseHead>>,
   Law<Equal<EventOf<"Head">["length"], number | undefined>>,
   Law<Equal<EventOf<"End">["trailers"], Fields>>,
-  Law<Equal<EventOf<"Failed">["error"], ProtocolFault | MessageCut | StreamReset | GoneAway>>,
+  Law<Equal<EventOf<"Failed">["error"], ProtocolFault | MessageCut | StreamReset | GoneAway | InvalidRequest>>,
   Law<Equal<EventOf<"Retired">["why"], "announced" | "closed" | "cut" | "fault">>,
   Law<Equal<ProtocolFault["rule"], Rule>>,
   Law<Equal<NonNullable<HttpRequest["body"]>, Uint8Array | Upload>>,

@@ -42,8 +42,8 @@ export type Laws = [
     >
   >,
   Law<Equal<HttpEngine["protocol"], "h1" | "h2">>,
-  Law<Equal<Failed["error"], ProtocolFault | MessageCut | StreamReset | GoneAway>>,
-  Law<Equal<Retired["error"], ProtocolFault | MessageCut | GoneAway | undefined>>,
+  Law<Equal<Failed["error"], ProtocolFault | MessageCut | StreamReset | GoneAway | InvalidRequest>>,
+  Law<Equal<Retired["error"], ProtocolFault | MessageCut | GoneAway | InvalidRequest | undefined>>,
   Law<Equal<SendEnded["how"], "whole" | "stopped">>,
   Law<Equal<ProtocolFault["scope"], "connection" | "stream" | undefined>>,
   Law<Equal<Unsent["request"], HttpRequest>>,

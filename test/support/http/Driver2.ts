@@ -82,7 +82,7 @@ export class Driver2 {
   #wanted: Array<{ readonly wanted: (event: Event) => boolean; readonly resolve: (event: Event) => void }> = []
 
   cancel(exchange: number): "drained" | "cut" {
-    const how = this.connection.cancel(exchange)
+    const how = Lab.cancel(this.connection, exchange)
     this.#flush()
     return how
   }

@@ -1,6 +1,6 @@
 /** The HTTP/1.1 engine at a bench: text in, what it says as short lines out. */
 import * as Result from "effect/Result"
-import type { EngineConnection, Event } from "../../../core/http/HttpEngine.ts"
+import type { EngineConnection, Event, Exchange } from "../../../core/http/HttpEngine.ts"
 import * as Http1 from "../../../core/http/Http1.ts"
 import type { HttpRequest } from "../../../core/http/HttpMessage.ts"
 
@@ -30,6 +30,10 @@ export const asked = (request: HttpRequest = get, options: Http1.Options = {}): 
   connection.takeOutput()
   return connection
 }
+
+/** What a cancellation came to, whose code is right. */
+export const cancel = (connection: EngineConnection, exchange: Exchange, code?: number): "drained" | "cut" =>
+  Result.getOrThrow(connection.cancel(exchange, code))
 
 /** What an event says, less the number of its exchange. */
 export const said = (event: Event): string => {
@@ -69,6 +73,8 @@ const why = (error: (Event & { readonly _tag: "Failed" })["error"]): string => {
       return `reset ${error.code} ${error.part} ${error.received}${error.unprocessed ? " unprocessed" : ""}`
     case "GoneAway":
       return `gone ${error.code} ${error.last}`
+    case "InvalidRequest":
+      return `lost ${error.field}`
   }
 }
 
