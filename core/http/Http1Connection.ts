@@ -16,6 +16,8 @@ const noOutput = Object.freeze([]) as ReadonlyArray<Uint8Array> as Array<Uint8Ar
 
 type Failure = ProtocolFault | MessageCut | InvalidRequest
 
+const nothing = new Uint8Array(0)
+
 const unasked = (): ProtocolFault => fault("unasked-response", "idle", 0)
 
 export class Http1Connection implements EngineConnection {
@@ -142,8 +144,8 @@ export class Http1Connection implements EngineConnection {
   }
 
   closed(how: "ended" | "reset"): ReadonlyArray<Event> {
+    if (this.#isOver || this.#hasLost) return this.receive(nothing)
     const events: Array<Event> = []
-    if (this.#isOver) return events
     const isWhole = this.#reader.isIdle
     const cut = isWhole ? undefined : this.#reader.close(how)
     if (cut !== undefined) this.#fail(events, cut, "cut")
@@ -161,10 +163,13 @@ export class Http1Connection implements EngineConnection {
   takeOutput(): ReadonlyArray<Uint8Array> {
     const output = this.#output
     this.#output = noOutput
-    for (const { length } of output) this.#hasLost ||= length === 0
-    if (this.#hasLost) return noOutput
     const course = this.#course
     if (course !== undefined) {
+      for (const { length } of output) this.#hasLost ||= length === 0
+      if (this.#hasLost) {
+        this.#course = undefined
+        return noOutput
+      }
       // It lives longer than what is its owner's now.
       course.output = noOutput
       course.isOut = course.isSent
@@ -208,7 +213,7 @@ export class Http1Connection implements EngineConnection {
 
   #retire(events: Array<Event>, why: Retired["why"], error?: Failure): void {
     // A whole response stands, though nothing more of its request will come out.
-    if (this.#reader.isIdle && this.#course?.isOut === false) {
+    if (this.#reader.isIdle && (this.#course?.isOut === false || this.#hasLost)) {
       events.push({ _tag: "SendEnded", exchange: this.#last, how: "stopped" })
     }
     this.#isOver = true

@@ -327,6 +327,65 @@ it("an upload goes on behind an informational head, and stops at a response that
   assert.strictEqual(Lab.cancel(connection, 1), "drained")
 })
 
+describe("a request that says close itself", () => {
+  const last = { ...get, method: "POST", body: { bytes: undefined }, fields: [["connection", "close"]] } as const
+  const early = (...lines: ReadonlyArray<string>): EngineConnection => {
+    const connection = Lab.asked(last)
+    connection.upload(1, Lab.bytes("a"))
+    const told = Lab.told(connection.receive(ok("early", ...lines)))
+    const stopped = lines.length > 0 ? ["sent stopped"] : []
+    assert.deepStrictEqual(told, ["200 5", "data early", "end", ...stopped, "retired announced"])
+    assert.deepStrictEqual([standing(connection), connection.isSendEnded(1)], [retired, lines.length > 0])
+    return connection
+  }
+
+  it("retires its connection at the end of its response", () => {
+    const connection = Lab.asked({ ...get, fields: [["connection", "close"]] })
+    assert.deepStrictEqual(Lab.told(connection.receive(ok(""))), ["200 0", "end", "retired announced"])
+    assert.deepStrictEqual([connection.receive(ok("more")), connection.closed("reset")], [[], []])
+  })
+
+  it("goes on behind its response, where the peer did not say that it closes, and is whole", () => {
+    const connection = early()
+    assert.deepStrictEqual(connection.receive(Lab.bytes("what follows is nobody's")), [])
+    assert.strictEqual(Result.getOrThrow(connection.upload(1, Lab.bytes("b"))), 1)
+    assert.deepStrictEqual(connection.trySend(get), { _tag: "Unsent", request: get, why: "retired" })
+    Result.getOrThrow(connection.finish(1))
+    assert.strictEqual(Lab.text(...connection.takeOutput()), "1\r\na\r\n1\r\nb\r\n0\r\n\r\n")
+    assert.deepStrictEqual([standing(connection), connection.isSendEnded(1)], [retired, true])
+    assert.deepStrictEqual([connection.receive(ok("more")), connection.closed("ended")], [[], []])
+  })
+
+  it("stops where the peer said so, too, or ends", () => {
+    const said = early("connection: close")
+    assert.deepStrictEqual([said.closed("ended"), said.takeOutput()], [[], []])
+    for (const how of ["ended", "reset"] as const) {
+      const connection = early()
+      assert.deepStrictEqual(Lab.told(connection.closed(how)), ["sent stopped"])
+      assert.deepStrictEqual([connection.takeOutput(), connection.isSendEnded(1)], [[], true])
+    }
+  })
+
+  it("is cut where nobody wants the rest", () => {
+    const connection = early()
+    assert.deepStrictEqual([Lab.cancel(connection, 1), Lab.cancel(connection, 1)], ["cut", "drained"])
+    assert.deepStrictEqual([connection.takeOutput(), connection.closed("ended")], [[], []])
+  })
+})
+
+it("what came behind a switch is a copy, whatever becomes of what was fed", () => {
+  /** As Node's buffer: what it slices is a view. */
+  class Pool extends Uint8Array {
+    override slice(from?: number, to?: number): Uint8Array<ArrayBuffer> {
+      return super.subarray(from, to) as Uint8Array<ArrayBuffer>
+    }
+  }
+  const fed = new Pool(Lab.bytes("HTTP/1.1 101 Yes\r\nconnection: upgrade\r\nupgrade: websocket\r\n\r\nfirst"))
+  const [, switched] = Lab.asked(Lab.upgrade).receive(fed)
+  fed.fill(0)
+  assert.strictEqual(switched?._tag === "Switched" && Lab.text(switched.surplus), "first")
+})
+
 describe("a connection that its owner leaves", () => {
   it("takes no request, and is closed as any other between two of them", () => {
     const connection = Lab.open()

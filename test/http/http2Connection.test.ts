@@ -248,6 +248,7 @@ describe("a tunnel", () => {
     connection.takeOutput()
     const sent = [response(1, 407, [["content-length", "3"]]), data(1, "who", endStream)]
     assert.deepStrictEqual(says(connection, ...sent), ["1: 407 3", "1: sent stopped", "1: data who", "1: end"])
+    assert.isTrue(connection.isSendEnded(1))
     assert.deepStrictEqual([written(connection), connection.room], [["data 1  end"], 1_024])
   })
 

@@ -215,6 +215,58 @@ describe("toward the peer", () => {
     }
   })
 
+  it("a body is told as sent once it was taken, and not where it was cut before", () => {
+    /** All of a held body is in the output. */
+    const opened = (): EngineConnection => {
+      const connection = open({}, settings([4, 10]))
+      ask(connection, post(new Uint8Array(20)))
+      assert.deepStrictEqual([says(connection, windowUpdate(1, 10)), connection.isSendEnded(1)], [[], false])
+      return connection
+    }
+    const failed = "1: failed reset 8 head 0"
+    const [reset, cancelled, late, lateCancelled] = [opened(), opened(), opened(), opened()]
+    assert.deepStrictEqual(says(reset, Lab2.reset(1, 8)), [failed])
+    assert.strictEqual(Lab.cancel(cancelled, 1), "cut")
+    for (const connection of [reset, cancelled, late, lateCancelled]) connection.takeOutput()
+    assert.deepStrictEqual([says(reset), says(cancelled)], [[], []])
+    assert.deepStrictEqual(says(late, Lab2.reset(1, 8)), ["1: sent whole", failed])
+    assert.strictEqual(Lab.cancel(lateCancelled, 1), "cut")
+    assert.deepStrictEqual(says(lateCancelled), [])
+    for (const connection of [reset, cancelled, late, lateCancelled]) assert.isTrue(connection.isSendEnded(1))
+  })
+
+  it("what is still to be told of an exchange that is over is not forgotten when that is cancelled", () => {
+    const connection = open({}, settings([4, 10]))
+    ask(connection, post(new Uint8Array(20)))
+    assert.deepStrictEqual(says(connection, response(1, 200, [], endStream), windowUpdate(1, 10)), [
+      "1: 200 0",
+      "1: end",
+    ])
+    connection.takeOutput()
+    assert.strictEqual(Lab.cancel(connection, 1), "drained")
+    assert.deepStrictEqual([says(connection), connection.takeOutput()], [["1: sent whole"], []])
+  })
+
+  it("a held body that was transferred fails its exchange alone, or is stopped behind a whole response", () => {
+    for (const isAnswered of [false, true]) {
+      const connection = open({}, settings([4, 1_000_000]))
+      const body = new Uint8Array(100_000)
+      ask(connection, post(body))
+      ask(connection, post(new Uint8Array(10)))
+      if (isAnswered) says(connection, response(1, 200, [], endStream))
+      structuredClone(body.buffer, { transfer: [body.buffer] })
+      const line = isAnswered ? "1: sent stopped" : "1: failed lost body"
+      assert.deepStrictEqual(says(connection, windowUpdate(0, 100_000)), [line])
+      assert.deepStrictEqual(written(connection), ["reset 1 2", `data 3 ${"\0".repeat(10)} end`])
+      assert.deepStrictEqual([says(connection), connection.isSendEnded(1), connection.isRetired], [
+        ["3: sent whole"],
+        true,
+        false,
+      ])
+      assert.deepStrictEqual(says(connection, windowUpdate(1, 5), data(1, "late")), [])
+    }
+  })
+
   it("one that is over waits no more", () => {
     const connection = open({}, settings([4, 10]))
     send(connection, post(new Uint8Array(100)))
@@ -286,6 +338,19 @@ describe("toward this side", () => {
     connection.consumed(1, NaN)
     connection.consumed(1, -5)
     assert.deepStrictEqual(written(connection), [])
+  })
+
+  it("none is opened behind the end of the connection", () => {
+    const connection = Lab2.asked(small)
+    connection.receive(Lab2.join(response(1, 200), bulk(1, 60_000)))
+    connection.consumed(1, 30_000)
+    connection.takeOutput()
+    // A frame that has taken its part of the window, and of which the connection ends before anything else comes.
+    connection.receive(Lab2.frame(Lab2.Type.data, Lab2.padded, 1, [], 15_000))
+    connection.closed("reset")
+    connection.cancel(1)
+    connection.consumed(1, 5)
+    assert.deepStrictEqual(connection.takeOutput(), [])
   })
 
   it("one that is not read takes no more than its window, nor all together more than the connection's", () => {

@@ -79,6 +79,25 @@ for (const [protocol, [open, make]] of Object.entries(protocols)) {
       assert.isAbove(Lab.text(...other.takeOutput()).length, 30)
     })
 
+    it("shares with nobody what stands around a large part of an upload", () => {
+      const engine = Result.getOrThrow(make())
+      const written = (): string => {
+        const connection = engine.open()
+        connection.trySend({ ...Lab.get, method: "POST", body: { bytes: undefined } })
+        connection.takeOutput()
+        assert.isTrue(Result.isSuccess(connection.upload(1, new Uint8Array(20_000))))
+        const pieces = connection.takeOutput()
+        const text = Lab.text(...pieces)
+        for (const buffer of new Set(pieces.map(({ buffer }) => buffer as ArrayBuffer))) {
+          structuredClone(buffer, { transfer: [buffer] })
+        }
+        return text
+      }
+      const first = written()
+      assert.isAbove(first.length, 20_000)
+      assert.strictEqual(written(), first)
+    })
+
     it("refuses an upload that is no bytes, and trailers that are no list", () => {
       for (const value of odd) {
         const connection = open()
