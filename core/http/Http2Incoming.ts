@@ -323,6 +323,8 @@ export class Incoming implements FrameSink {
   }
 
   #break(rule: Rule): void {
+    // Nothing else is worth writing to such a peer.
+    this.#shared.uploads.stop()
     this.#shared.output.goAway(codeOf(rule))
     const error = this.#faultOf(rule, "connection")
     this.#end(() => error, "fault", error)

@@ -3,6 +3,7 @@
  * and with arguments that no type would let through. A row is a story, told to both; what it comes to is written once.
  */
 import { assert, describe, it } from "vitest"
+import * as fc from "fast-check"
 import * as Result from "effect/Result"
 import type { EngineConnection, Event, Exchange } from "../../core/http/HttpEngine.ts"
 import type { Fields, HttpRequest } from "../../core/http/HttpMessage.ts"
@@ -10,24 +11,26 @@ import * as Lab from "../support/http/Lab.ts"
 import * as Lab2 from "../support/http/Lab2.ts"
 
 /** What a peer may say, as both protocols say it. */
-type Word = "whole" | "half" | "fault" | "nothing"
+type Word = "whole" | "half" | "rest" | "fault" | "nothing"
 
 const nothing = new Uint8Array(0)
 const http1: Readonly<Record<Word, (exchange: Exchange) => Uint8Array>> = {
   whole: () => Lab.bytes("HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n"),
   half: () => Lab.bytes("HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\nhalf"),
+  rest: () => Lab.bytes(" more"),
   fault: () => Lab.bytes("\0"),
   nothing: () => nothing,
 }
 const http2: typeof http1 = {
   whole: (exchange) => Lab2.response(exchange, 200, [["content-length", "0"]], Lab2.endStream),
   half: (exchange) => Lab2.join(Lab2.response(exchange, 200, [["content-length", "9"]]), Lab2.data(exchange, "half")),
+  rest: (exchange) => Lab2.data(exchange, " more", Lab2.endStream),
   fault: () => Lab2.data(0, ""),
   nothing: () => nothing,
 }
 
 const line = (event: Event): string =>
-  Lab.said(event).replace(/^(retired \w+).*/, "$1").replace(/^failed (version|frame-stream) .*/, "failed fault")
+  Lab.said(event).replace(/^(retired \w+).*/, "$1").replace(/^failed (?!ended|reset|lost).*/, "failed fault")
 
 /** A connection with one exchange, and what came of each call. */
 class Story {
@@ -462,3 +465,79 @@ for (const [protocol, begin] of engines) {
     }
   })
 }
+
+const calls: Readonly<Record<string, (on: Story) => unknown>> = {
+  get: (on) => on.send(),
+  post: (on) => on.send(post(Lab.bytes("whole"))),
+  empty: (on) => on.send(post({ bytes: 0 })),
+  sized: (on) => on.send(sized),
+  open: (on) => on.send(open),
+  nothing: (on) => on.give(""),
+  one: (on) => on.give("a"),
+  three: (on) => on.give("abc"),
+  large: (on) => on.give(new Uint8Array(20_000)),
+  lost: (on) => {
+    const bytes = new Uint8Array(20_000)
+    on.give(bytes)
+    transfer(bytes)
+  },
+  finish: (on) => on.finish(),
+  trailers: (on) => on.finish([["x-sum", "1"]]),
+  "bad trailers": (on) => on.finish([["host", "a"]]),
+  "bad code": (on) => on.cancel(-1),
+  unknown: (on) => on.cancel(8, 77).finish([], 77).sent(77),
+  cancel: (on) => on.cancel(),
+  take: (on) => on.connection.takeOutput(),
+  whole: (on) => on.hear("whole"),
+  half: (on) => on.hear("half"),
+  rest: (on) => on.hear("rest"),
+  unasked: (on) => on.hear("whole"),
+  fault: (on) => on.hear("fault"),
+  tell: (on) => on.hear("nothing"),
+  leave: (on) => on.connection.leave(),
+  ended: (on) => on.closed("ended"),
+  reset: (on) => on.closed("reset"),
+}
+
+it("both answer alike whatever is called in whatever order, one exchange at a time", () => {
+  const names = Object.keys(calls)
+  // Most stories are to come to an end of their messages, not of their connection.
+  const often = ["open", "take", "take", "take", "half", "rest", "finish", "one", "whole"]
+  const begins = new Set(["get", "post", "empty", "sized", "open"])
+  const step = fc.constantFrom(...names, ...Array(10).fill(often).flat() as ReadonlyArray<string>)
+  /** Stories in which a second exchange began, and those of them in which it came to its end. */
+  const reached = [0, 0]
+  fc.assert(
+    fc.property(fc.array(step, { minLength: 20, maxLength: 60 }), (steps) => {
+      const [one, other] = engines.map(([, begin]) => begin()) as [Story, Story]
+      let part: "ended" | "asked" | "begun" = "ended"
+      let isNew = false
+      for (const name of steps) {
+        const isBusy = one.connection.room === 0 && !one.connection.isRetired
+        if (begins.has(name) && isBusy) continue
+        // A peer answers what it was asked, and but for words of their own this says nothing amiss.
+        if ((name === "half" || name === "whole") && part !== "asked") continue
+        if (name === "rest" && part !== "begun") continue
+        if ((name === "unasked" || name === "fault") && part === "begun") continue
+        const before = one.exchange
+        for (const story of [one, other]) {
+          calls[name]!(story)
+          story.sent()
+          // An exchange that is cut takes its connection with it in HTTP/1.1 alone.
+          story.tell(story.told.at(-2) === "cut" || story.connection.isRetired)
+        }
+        if (one.exchange !== before) isNew = true
+        if (name === "take" && isNew) [isNew, part] = [false, "asked"]
+        if (name === "half") part = "begun"
+        if (name === "rest" || name === "whole") part = "ended"
+        if (one.told.at(-3) === "cut") break
+      }
+      assert.deepStrictEqual(other.told, one.told)
+      const of = (what: RegExp): number => one.told.filter((each) => what.test(String(each))).length
+      if (of(/^accepted$/) > 1) reached[0]!++
+      if (of(/end$/) > 1) reached[1]!++
+    }),
+    { seed: 20_261_130, numRuns: 1_000 },
+  )
+  for (const count of reached) assert.isAbove(count, 50)
+})
