@@ -38,11 +38,21 @@ export const broken = (one: FramesCase, on: HttpEngine): void => {
   const whole = run(one, on, [Infinity])
   const book = new ReferenceFrames({ ...usual, ...one.small && small })
   const bytewise = run(one, on, [1], book)
-  for (const cut of [run(one, on, one.sizes), bytewise]) {
-    must(same(cut.told, whole.told), `pieces say ${JSON.stringify(cut.told)}, one ${JSON.stringify(whole.told)}`)
-    must(cut.output === whole.output, "pieces make another output")
-  }
+  const pieces = run(one, on, one.sizes)
+  must(same(pieces.told, whole.told), `pieces say ${JSON.stringify(pieces.told)}, one ${JSON.stringify(whole.told)}`)
+  must(pieces.output === whole.output, "pieces make another output")
+  // Output that is taken earlier counts as sent earlier.
+  const [early, late] = [bytewise, whole].map(({ told }) => told.filter((line) => !/: sent /.test(line)))
+  must(same(early!, late!), `bytes say ${JSON.stringify(early)}, one piece ${JSON.stringify(late)}`)
+  must(isSame(bytewise.output, whole.output), "bytes make another output")
   agree(bytewise, book)
+}
+
+/** Whether output is the same; what was taken late may lack what a fault dropped ahead of its GOAWAY, the last frame. */
+const isSame = (early: string, late: string): boolean => {
+  const [before, last] = [late.slice(0, -17), late.slice(-17)]
+  const isGoAway = last.startsWith("\0\0\x08\x07\0\0\0\0\0")
+  return early === late || (isGoAway && early.startsWith(before) && early.endsWith(last))
 }
 
 /** What the codec reads and answers is what the book says. */
@@ -147,6 +157,9 @@ class Bench {
     const { isRetired, retainedBytes, room } = this.#connection
     must(retainedBytes <= mostKept(this.#one.small), `${retainedBytes} bytes are kept`)
     must(room >= 0 && (!isRetired || room === 0), `room for ${room}`)
+    must(this.#retired <= 1 && (this.#retired === 0 || isRetired), "it retired twice, or is not retired")
+    // A place is given back with the end of a request, which counts as sent when it was taken.
+    if (this.#book === undefined) return
     const live = [...this.#tags].filter(([exchange, tags]) =>
       !this.#gone.has(exchange) && !tags.endsWith("Failed ") &&
       !(tags.endsWith("End ") && this.#connection.isSendEnded(exchange))
@@ -154,7 +167,6 @@ class Bench {
     must(isRetired || room <= (this.#one.small ? 4 : 1_024) - live.length, `room for ${room} beside ${live.length}`)
     // No peer that says nothing of its limit takes a place away.
     if (this.#one.limitless) must(isRetired || room === (this.#one.small ? 4 : 1_024) - live.length, "a place is lost")
-    must(this.#retired <= 1 && (this.#retired === 0 || isRetired), "it retired twice, or is not retired")
   }
 
   act(act: Act): void {
@@ -200,13 +212,14 @@ class Bench {
 
   end(): Said {
     const read = Lab2.told(this.#events.filter(({ _tag }) => _tag !== "SendEnded" && _tag !== "Writable"))
+    this.#take()
     const closing = this.#connection.closed(this.#one.end)
     this.#hear(closing)
-    this.#take()
     const { isRetired, retainedBytes } = this.#connection
     must(this.#retired === 1, `it retired ${this.#retired} times`)
     must(isRetired && retainedBytes === 0, "it is open, or keeps something, though it was closed")
     for (const [exchange, tags] of this.#tags) {
+      must(this.#connection.isSendEnded(exchange), `${exchange} still sends behind the end of the connection`)
       must(this.#gone.has(exchange) || /(End|Failed) $/.test(tags), `${exchange} did not come to an end: ${tags}`)
     }
     must(this.#connection.receive(Lab2.ping).length === 0, "it went on behind its end")

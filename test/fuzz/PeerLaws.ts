@@ -1,6 +1,7 @@
 /**
  * What must hold beside a peer that keeps every rule: no fault is found in it, no window is passed on either side, every
- * exchange is told to its one end, nothing is told of what is over, and nothing stands still that could go on.
+ * exchange is told to its one end, nothing counts as sent before it came out, nothing is told of what is over, and nothing
+ * stands still that could go on.
  */
 import type { EngineConnection, Event, HttpEngine } from "../../core/http/HttpEngine.ts"
 import type * as Http2 from "../../core/http/Http2.ts"
@@ -27,7 +28,17 @@ interface Shared {
   bodied: boolean
   tunnel: boolean
   unread: number
+  /** Whether its head came out, so that the peer can speak of it. */
+  seen: boolean
+  /** Whether it was told, or can be known, that nothing more of it comes out; and whether its owner has given all of it. */
   sendEnded: boolean
+  given: boolean
+  /** Bytes of an upload that are still to be given. */
+  left: number
+  /** Whether a body that was given whole did not come out at once, so that its end is told. */
+  held: boolean
+  /** Whether it was cut, and what was written before that may still come out. */
+  late: boolean
   short: boolean
   over: "" | "End" | "Failed" | "cancelled"
 }
@@ -88,7 +99,8 @@ class Both {
       if (what === "upload" || what === "finish" || what === "cancel" || what === "consume") this.#own(one, what, bytes)
       else this.#peer(one, what, which, bytes)
     }
-    this.#look()
+    // Now and then nobody takes what is written, and the peer does not see it.
+    if (which % 5 > 0) this.#look()
   }
 
   /** All windows are opened and all that came is consumed: whoever waits goes on. Then the transport ends. */
@@ -115,7 +127,8 @@ class Both {
       must(!one.short || (one.tunnel && one.peer === "head"), `nobody told ${one.id} that its windows are open`)
     }
     this.#hear(this.#connection.closed("reset"))
-    for (const { id, over } of this.#all.values()) {
+    for (const { held, id, over, sendEnded } of this.#all.values()) {
+      must(over !== "End" || !held || sendEnded, `nobody told ${id} what became of its body`)
       must(over !== "", `${id} came to no end`)
       must(this.#connection.isSendEnded(id), `${id} still sends behind the end of the connection`)
     }
@@ -133,9 +146,23 @@ class Both {
     if (sent._tag !== "Accepted") return
     const id = sent.exchange
     must(!this.#all.has(id), `${id} was used before`)
-    const [sendEnded, tunnel] = [this.#connection.isSendEnded(id), kind === "tunnel"]
+    must(!this.#connection.isSendEnded(id), `${id} is sent, and nothing of it came out`)
+    const tunnel = kind === "tunnel"
     const at = { id, kind, out: this.#window, in: first, local: "open", peer: "head", bodied: true, tunnel } as const
-    this.#all.set(id, { ...at, unread: 0, sendEnded, short: false, over: "" })
+    const body = request.body !== undefined && "bytes" in request.body ? request.body.bytes : undefined
+    const left = body ?? Infinity
+    const sending = {
+      left,
+      sendEnded: false,
+      given: !uploads.has(kind),
+      held: false,
+      late: false,
+      seen: false,
+      short: false,
+    } as const
+    this.#all.set(id, { ...at, ...sending, unread: 0, over: "" })
+    // What did not come out at once is held.
+    if (kind === "post") this.#look()
   }
 
   #own(one: Shared, what: "upload" | "finish" | "cancel" | "consume", bytes: number): void {
@@ -144,20 +171,23 @@ class Both {
     if (what === "upload") {
       const taken = connection.upload(id, large.subarray(0, bytes))
       if (Result.isFailure(taken)) return
-      must(!one.sendEnded && uploads.has(one.kind), `${id} took an upload`)
+      must(!one.given && !one.sendEnded, `${id} took an upload`)
       // One of nothing changes nothing.
       if (bytes > 0) one.short = taken.success < bytes
-      one.sendEnded = connection.isSendEnded(id)
+      one.left -= taken.success
+      one.given = one.left === 0
+      must(!connection.isSendEnded(id), `${id} is sent, and its end did not come out`)
     } else if (what === "finish") {
       if (Result.isFailure(connection.finish(id, one.tunnel || bytes === 0 ? [] : [["x", "y"]]))) return
-      must(connection.isSendEnded(id), `${id} was finished and is not`)
-      one.sendEnded = true
+      must(!one.given && !connection.isSendEnded(id), `${id} was finished twice, or is sent before its end came out`)
+      one.given = true
       one.short = false
     } else if (what === "cancel") {
-      const isOver = one.over === "End" && one.sendEnded
+      // Of what was given whole, and answered, what is left comes out all the same.
+      const isOver = one.over === "End" && (connection.isSendEnded(id) || one.given)
       if (Lab.cancel(connection, id) === "drained") {
         must(isOver || one.over === "Failed" || one.over === "cancelled", `${id} is not drained`)
-      } else one.over = "cancelled"
+      } else [one.over, one.late] = ["cancelled", true]
       one.unread = 0
       if (one.over === "cancelled") one.sendEnded = true
     } else {
@@ -173,6 +203,8 @@ class Both {
     bytes: number,
     all: ReadonlyArray<Shared>,
   ): void {
+    // What is written already is as the settings were.
+    if (what === "windows" || what === "frames") this.#look()
     if (what === "ping") this.#feed(Lab2.ping)
     else if (what === "connection") {
       this.#out += bytes + 1
@@ -186,7 +218,7 @@ class Both {
       this.#feed(Lab2.settings([5, this.#frame]))
     } else if (which % 8 === 0 && all.length > 0) {
       this.#last = Math.min(this.#last, all[which % all.length]!.id)
-      for (const one of all) if (one.id > this.#last) [one.local, one.peer] = ["ended", "ended"]
+      for (const one of all) if (one.id > this.#last) [one.local, one.peer, one.late] = ["ended", "ended", true]
       this.#feed(Lab2.goAway(this.#last, 0))
     }
   }
@@ -194,6 +226,7 @@ class Both {
   /** What the peer does on a stream, as far as it may. */
   #peer(one: Shared, what: What, which: number, bytes: number): void {
     const { bodied, id, peer } = one
+    if (!one.seen) return
     // What was reset is spoken of no more.
     if (one.over === "cancelled" || one.over === "Failed") return
     const last = which % 3 === 0 ? endStream : 0
@@ -223,7 +256,7 @@ class Both {
       this.#feed(frame(Type.headers, endHeaders | endStream, id, Lab2.block(["x", "y"])))
     } else if (what === "reset") {
       if (peer === "ended" && one.local === "ended") return
-      ;[one.local, one.peer] = ["ended", "ended"]
+      ;[one.local, one.peer, one.late] = ["ended", "ended", true]
       this.#feed(Lab2.reset(id, [0, 2, 7, 8][which % 4]!))
     } else if (one.local === "open") {
       one.out += bytes + 1
@@ -254,6 +287,7 @@ class Both {
       must(one.short && !one.sendEnded, `${what}, which does not wait`)
       one.short = false
     } else if (event._tag === "SendEnded") {
+      must(event.how === "stopped" || (one.held && one.local === "ended"), `${what}, whose end did not come out`)
       must(!one.sendEnded && this.#connection.isSendEnded(one.id), `${what}, which had ended, or has not`)
       one.sendEnded = true
       one.short = false
@@ -285,17 +319,30 @@ class Both {
       must(type !== Type.goAway, "a sound peer was sent away")
       at += 9 + length
     }
+    for (const one of this.#all.values()) this.#looked(one)
+  }
+
+  /** What counts as sent is what came out, of whatever is not over otherwise. */
+  #looked(one: Shared): void {
+    const { id, kind, local, over } = one
+    one.late = false
+    if (kind === "post" && local === "open" && over === "") one.held = true
+    if (over === "cancelled" || over === "Failed" || one.sendEnded) return
+    const isSent = this.#connection.isSendEnded(id)
+    must(isSent === (local === "ended"), `${id} is ${isSent ? "" : "not "}sent, and its end is ${local}`)
+    if (!one.held) one.sendEnded = isSent
   }
 
   #came(one: Shared | undefined, type: number, flags: number, length: number, view: DataView, at: number): void {
     must(one !== undefined, "a stream came out that was not begun")
+    one!.seen = true
     const { id, local } = one!
     if (type === Type.windowUpdate) {
       one!.in += view.getUint32(at)
       must(one!.in <= first, `the window of ${id} was opened further than it is`)
       return
     }
-    must(local === "open" || type === Type.reset, `type ${type} came out for ${id} behind its end`)
+    must(local === "open" || type === Type.reset || one!.late, `type ${type} came out for ${id} behind its end`)
     if (type === Type.data) {
       one!.out -= length
       this.#out -= length

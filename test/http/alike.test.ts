@@ -29,6 +29,9 @@ const http2: typeof http1 = {
   nothing: () => nothing,
 }
 
+/** Windows that nothing here fills, since HTTP/1.1 has none. */
+const wide = Lab2.join(Lab2.settings([4, 10_000_000]), Lab2.windowUpdate(0, 10_000_000))
+
 const line = (event: Event): string =>
   Lab.said(event).replace(/^(retired \w+).*/, "$1").replace(/^failed (?!ended|reset|lost).*/, "failed fault")
 
@@ -451,7 +454,7 @@ const rows: ReadonlyArray<Row> = [
 
 const engines = [["HTTP/1.1", () => new Story(Lab.open(), http1)], [
   "HTTP/2",
-  () => new Story(Lab2.open(), http2),
+  () => new Story(Lab2.open({}, wide), http2),
 ]] as const
 
 for (const [protocol, begin] of engines) {
