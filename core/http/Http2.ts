@@ -3,8 +3,8 @@
  *
  * Experimental: while hostile readings still find faults in it, any version may change what it takes and says. A connection
  * owns an unfinished frame or header block, the tables of HPACK, a record of each stream, bodies that wait for the peer's
- * windows, and output that nobody has taken; it lets go of them when they are whole, over, sent or taken, and of all but
- * that output when it ends.
+ * windows, and output that nobody has taken; it lets go of them when they are whole, over, sent or taken, and of all of them
+ * when it ends.
  */
 import * as Result from "effect/Result"
 import { InvalidLimits } from "../Refusal.ts"
@@ -23,8 +23,8 @@ export interface Options extends Http2Limits {
  *
  * Its exchanges have the numbers of their streams: 1, 3, 5 and so on. `Switched` is never told: behind a 2xx to CONNECT, the
  * data and the upload of the exchange are the tunnel. One that was cancelled has its stream reset, and the others go on. What
- * a peer does to one stream fails one exchange; a fault of the connection fails all, and a GOAWAY for the peer is the last
- * output. A GOAWAY of the peer's fails those that it says it did not serve, retires the connection, and leaves the others.
+ * a peer does to one stream fails one exchange; a fault of the connection fails all, and a GOAWAY for the peer is all that
+ * comes out then. A GOAWAY of the peer's fails those that it says it did not serve, retires the connection, and leaves the others.
  *
  * @example
  * ```ts

@@ -26,7 +26,10 @@ export interface HttpRequest {
   readonly path: string
   /** Neither the framing (`content-length` may repeat what `body` says) nor, unless it is to differ, `host`. */
   readonly fields: Fields
-  /** Bytes that are all there, or an upload; undefined is no body. The bytes must not change until they are written. */
+  /**
+   * Bytes that are all there, or an upload; undefined is no body. The bytes must not change until they are written; what was
+   * transferred is refused.
+   */
   readonly body?: Uint8Array | Upload | undefined
   /**
    * What CONNECT is to begin on its stream (RFC 8441), such as `websocket`; then scheme, authority and path are those of a

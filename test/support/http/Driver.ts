@@ -43,6 +43,7 @@ export class Driver {
   #reply: Mutable<Reply> | undefined = undefined
   #settle: { readonly resolve: (reply: Reply) => void; readonly reject: (error: Error) => void } | undefined = undefined
   #upload: (() => void) | undefined = undefined
+  #exchange = 0
   readonly closed: Promise<void>
 
   constructor(socket: net.Socket, proxied: boolean) {
@@ -73,6 +74,7 @@ export class Driver {
     const sent = this.connection.trySend(request)
     if (sent._tag !== "Accepted") return Promise.reject(new Error(sent._tag))
     const { exchange } = sent
+    this.#exchange = exchange
     const reply = new Promise<Reply>((resolve, reject) => this.#settle = { resolve, reject })
     this.#flush()
     const begin = (): void => {
@@ -125,7 +127,8 @@ export class Driver {
         break
       case "Retired":
         this.retired = event
-        this.socket.destroy()
+        // An upload may go on behind it.
+        if (this.#exchange === 0 || this.connection.isSendEnded(this.#exchange)) this.socket.destroy()
     }
   }
 
