@@ -128,9 +128,8 @@ export class Http1Connection implements EngineConnection {
 
   receive(bytes: Uint8Array): ReadonlyArray<Event> {
     const events: Array<Event> = []
-    if (this.#isOver && !this.#reader.isSwitched) return events
-    if (this.#hasLost) this.#fail(events, lost(), "cut")
-    if (bytes.length === 0 || this.#hasLost) return events
+    if (this.#hasLost && !this.#isOver) this.#fail(events, lost(), "cut")
+    if (bytes.length === 0 || (this.#isOver && !this.#reader.isSwitched)) return events
     // Nobody has asked what is not written yet.
     const isAsked = this.#course === undefined || this.#course.output === noOutput
     const read = !isAsked ? unasked() : this.#reader.isIdle ? 0 : this.#reader.read(bytes, 0, events)
@@ -165,17 +164,19 @@ export class Http1Connection implements EngineConnection {
     this.#output = noOutput
     const course = this.#course
     if (course !== undefined) {
-      for (const { length } of output) this.#hasLost ||= length === 0
-      if (this.#hasLost) {
-        this.#course = undefined
-        return noOutput
-      }
       // It lives longer than what is its owner's now.
       course.output = noOutput
       course.isOut = course.isSent
-      if (this.#reader.isIdle) this.#leave()
+      if (course.isSent && this.#reader.isIdle) this.#course = undefined
+      for (let i = 0; i < output.length; i++) if (output[i]!.length === 0) return this.#lose()
     }
     return output
+  }
+
+  #lose(): ReadonlyArray<Uint8Array> {
+    this.#hasLost = true
+    this.#course = undefined
+    return noOutput
   }
 
   #write(output: Array<Uint8Array>): void {
@@ -189,15 +190,11 @@ export class Http1Connection implements EngineConnection {
     return course?.exchange === exchange && !course.isSent ? course : undefined
   }
 
-  /** The response has ended: nothing is under way any more, unless the request still is. */
-  #leave(): void {
-    if (this.#course?.isOut === true) this.#course = undefined
-  }
-
   /** The response has ended, or bytes came where none was due. */
   #settle(events: Array<Event>, surplus: boolean): void {
     const course = this.#course
-    this.#leave()
+    // Nothing is under way any more, unless the request still is.
+    if (course?.isOut === true) this.#course = undefined
     // What follows an announced end is nobody's, and whether it came in the same piece must make no difference.
     if (course !== undefined && (!this.#reader.persists || (course.closes && course.isOut))) {
       this.#retire(events, "announced")

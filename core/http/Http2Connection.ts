@@ -145,6 +145,7 @@ export class Http2Connection implements EngineConnection {
       if (fields.length === 0) this.#uploads.end(stream)
       else {
         this.#headers(stream, fields, true)
+        this.#uploads.drop(stream)
         this.#uploads.ends(stream)
       }
       this.#settle(stream)

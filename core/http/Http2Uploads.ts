@@ -56,8 +56,10 @@ export class Uploads {
     stream.wanted = bytes.length - sent
     stream.isShort = stream.wanted > 0
     if (stream.isShort) this.#wait(stream)
-    else if (isLast) this.ends(stream)
-    else this.#line.delete(stream)
+    else {
+      this.#line.delete(stream)
+      if (isLast) this.ends(stream)
+    }
     this.flush()
     return sent
   }
@@ -70,12 +72,12 @@ export class Uploads {
 
   end(stream: Stream): void {
     this.#output.data(stream.id, nothing, true)
+    this.drop(stream)
     this.ends(stream)
   }
 
   /** The end of a request is in the output; it is sent once that is taken. */
   ends(stream: Stream): void {
-    this.drop(stream)
     stream.isSent = true
     this.#untaken.set(stream.id, stream)
   }
@@ -91,6 +93,7 @@ export class Uploads {
 
   /** All of the output was taken. */
   taken(): void {
+    if (this.#untaken.size === 0) return
     for (const { hasWaited, id } of this.#untaken.values()) {
       if (hasWaited) this.#tell({ _tag: "SendEnded", exchange: id, how: "whole" })
     }
@@ -215,6 +218,7 @@ export class Uploads {
     }
     const sent = this.#send(stream, held, most, true)
     if (sent === held.length) {
+      stream.held = undefined
       this.ends(stream)
       // Its response may have ended long ago.
       if (stream.isOver) this.#streams.close(stream)
