@@ -94,10 +94,8 @@ export const encodeChunk = (slab: Slab, bytes: Uint8Array): Array<Uint8Array> =>
   slab.begin()
   slab.add(`${bytes.length.toString(16)}\r\n`)
   const pieces: Array<Uint8Array> = []
-  if (bytes.length > together) {
-    pieces.push(slab.end(), bytes)
-    slab.begin()
-  } else slab.bytes(bytes)
+  if (bytes.length > together) pieces.push(slab.end(), bytes)
+  else slab.bytes(bytes)
   slab.add("\r\n")
   pieces.push(slab.end())
   return pieces

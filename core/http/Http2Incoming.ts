@@ -104,7 +104,7 @@ export class Incoming implements FrameSink {
   lose(): void {
     const error = lost()
     this.#shared.uploads.stop()
-    if (this.#state !== "over") this.#end(() => error, "cut", error)
+    this.#end(() => error, "cut", error)
   }
 
   /** The reader is through with bytes of data. */

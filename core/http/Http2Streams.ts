@@ -96,7 +96,7 @@ export class Streams {
 
   /** Whether it was opened and is not live any more. */
   isPast(id: Exchange): boolean {
-    return Number.isInteger(id) && id > 0 && id % 2 === 1 && id <= this.#last && this.get(id) === undefined
+    return Number.isInteger(id) && id % 2 === 1 && id <= this.#last && this.get(id) === undefined
   }
 
   /** Those that are live, in the order in which they were opened. */

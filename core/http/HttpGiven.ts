@@ -90,7 +90,7 @@ export const readBytes = (given: unknown): Uint8Array | undefined => {
 }
 
 /** Bytes that were there were transferred since, or their buffer was made smaller: then none of them is left. */
-export const lost = (): InvalidRequest => invalid("body", "left alone until it is written", 0)
+export const lost = (): InvalidRequest => invalid("body", "left alone until it is written")
 
 /** An upload gave more than is left of its length, or ends before it. */
 export const beyond = (left: number, length: number): InvalidRequest =>

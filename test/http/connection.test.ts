@@ -386,6 +386,15 @@ it("what came behind a switch is a copy, whatever becomes of what was fed", () =
   assert.strictEqual(switched?._tag === "Switched" && Lab.text(switched.surplus), "first")
 })
 
+it("an exchange that has switched has nothing under way: neither cancelling it nor an end of its transport changes it", () => {
+  const connection = Lab.asked(Lab.connect)
+  const switched = Lab.bytes("HTTP/1.1 200 OK\r\n\r\nfirst")
+  assert.deepStrictEqual(Lab.told(connection.receive(switched)), ["200 0", "switched first"])
+  assert.deepStrictEqual([Lab.cancel(connection, 1), connection.isSendEnded(1)], ["drained", true])
+  assert.deepStrictEqual(Lab.told(connection.receive(Lab.bytes("more"))), ["data more"])
+  assert.deepStrictEqual([connection.closed("reset"), standing(connection)], [[], retired])
+})
+
 describe("a connection that its owner leaves", () => {
   it("takes no request, and is closed as any other between two of them", () => {
     const connection = Lab.open()
