@@ -421,6 +421,35 @@ export const breaks: readonly Break[] = [
     "a peer that takes no answers makes them pile up",
     "a flood of answers that nobody takes, though bodies pay for the frames",
   ]),
+  ...inFile("core/http/Http1Connection.ts", "test/http/alike.test.ts", [
+    "if (course?.exchange === exchange) return course.isOut",
+    "if (course?.exchange === exchange) return course.isSent",
+    "an upload counts as sent though nobody took its end",
+    "what was given is sent when it was taken: an upload's end",
+  ], [
+    "if (output[i]!.length === 0) return this.#lose()",
+    "if (false) return this.#lose()",
+    "what is written next is read as the bytes of a body that were transferred",
+    "bytes that are transferred before they were taken never come out as others: part of an upload",
+  ]),
+  ...inFile("core/http/Http1Connection.ts", "test/http/connection.test.ts", [
+    'else if (course?.closes === true) this.#tell(events, "announced")',
+    'else if (course?.closes === true) this.#retire(events, "announced")',
+    "an upload is cut by an early answer of a peer that may want the rest of it",
+    "goes on behind its response, where the peer did not say that it closes, and is whole",
+  ]),
+  ...inFile("core/http/Http2Uploads.ts", "test/http/alike.test.ts", [
+    "this.#untaken.set(stream.id, stream)",
+    "",
+    "a body counts as sent though nobody took its end",
+    "an end that nobody took is stopped behind a whole response, where the connection reset",
+  ]),
+  ...inFile("core/http/HttpGiven.ts", "test/http/alike.test.ts", [
+    ": on.detached || on.resizable",
+    ": false",
+    "a body that was transferred is sent as one of nothing, and whole",
+    "bytes that were transferred are no body, and no part of one",
+  ]),
 
   // --- the testing kit
   ...inFile("core/testing/Sweep.ts", "test/testing/sweep.test.ts", [
