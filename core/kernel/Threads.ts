@@ -102,7 +102,7 @@ export class Threads<T extends Thread> {
   step(thread: T, event: Event): boolean {
     const state = next(thread.state, event)
     if (state === none) return false
-    if (thread.state === Idle) this.#idle.remove(thread)
+    this.#idle.remove(thread)
     this.#counts[thread.state]!--
     this.#counts[state]!++
     thread.state = state

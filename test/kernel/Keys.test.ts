@@ -149,6 +149,21 @@ describe("the records of keys", () => {
     expect([keys.tenants.size, keys.idle]).toEqual([idleKept, idleKept])
   })
 
+  it("AD-32: one that was made for an ask that was refused goes with it, unless it is in use or has gone already", () => {
+    const keys = make()
+    const [used, refused] = [keys.make("used", "p", 1), keys.make("refused", "p", 1)]
+    keys.hold(used)
+    keys.unmake(used)
+    expect(keys.find("used", "p")).toBe(used)
+    keys.unmake(refused)
+    keys.unmake(refused)
+    expect([[...keys.tenants.keys()], keys.providers.size, keys.idle]).toEqual([["used"], 1, 0])
+    keys.drop(used)
+    keys.unmake(used)
+    keys.unmake(used)
+    expect([keys.tenants.size, keys.providers.size, keys.idle]).toEqual([0, 0, 0])
+  })
+
   it("AD-32: those in use are never dropped, and leave less room for idle ones", () => {
     const keys = make()
     const used = Array.from({ length: 3_000 }, (_, n) => {

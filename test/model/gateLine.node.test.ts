@@ -247,6 +247,14 @@ class Life {
     this.callers = present
   }
 
+  go(steps: number): void {
+    for (let step = 0; step < steps; step++) {
+      if (this.chance.yes(0.2)) this.pass()
+      else this.act()
+      this.look()
+    }
+  }
+
   pass(): void {
     this.clock.advance(this.chance.pick([1, 100, 500, 1_000]))
   }
@@ -267,26 +275,21 @@ const noting = (run: (lines: Set<Line>) => void): void => {
   }
 }
 
-const live = (seed: number, kernel: Set<Line>): void => {
-  kernel.clear()
-  const life = new Life(seed, kernel)
-  for (let step = 0; step < 60; step++) {
-    if (life.chance.yes(0.2)) life.pass()
-    else life.act()
-    life.look()
-  }
-}
+/** Each life by its number, which is its seed. */
+const seeds = (count: number, live: (seed: number, kernel: Set<Line>) => void): void =>
+  noting((kernel) => {
+    for (let seed = 1; seed <= count; seed++) {
+      kernel.clear()
+      try {
+        live(seed, kernel)
+      } catch (error) {
+        throw new Error(`life ${seed}: ${String(error)}`, { cause: error })
+      }
+    }
+  })
 
 describe("the life of a gate with a line", () => {
   it("PG-46 PG-50 PG-55 PG-15: is such that each who waits is told, and each place and record is somebody's", () => {
-    noting((kernel) => {
-      for (let seed = 1; seed <= 60; seed++) {
-        try {
-          live(seed, kernel)
-        } catch (error) {
-          throw new Error(`life ${seed}: ${String(error)}`, { cause: error })
-        }
-      }
-    })
+    seeds(60, (seed, kernel) => new Life(seed, kernel).go(60))
   })
 })

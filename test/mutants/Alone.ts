@@ -3,6 +3,7 @@
  * a module evaluates as it loads cannot be evaluated again in it. One Vitest compiles for all of them, so that such a
  * process costs half a second. A file that does not pass with none of them on judges none.
  */
+import { relative } from "node:path"
 import process from "node:process"
 import { createVitest } from "vitest/node"
 import * as Runtime from "../support/Runtime.ts"
@@ -14,7 +15,6 @@ const vitest = await createVitest("test", {
   root: Runtime.root,
   config: "test/mutants/vitest.config.ts",
   watch: false,
-  bail: 1,
   reporters: [{}],
 })
 
@@ -22,10 +22,13 @@ const vitest = await createVitest("test", {
 const failure = async (file: string, on: number): Promise<string | undefined> => {
   Plan.write(folder, { ...plan, on })
   const specifications = await vitest.getRelevantTestSpecifications([file])
+  // Nothing of the run before may be taken for one of this.
+  vitest.state.filesMap.clear()
+  vitest.state.errorsSet.clear()
   const { testModules } = await vitest.runTestSpecifications(specifications)
-  const isPassed = testModules.length > 0 && testModules.every((module) => module.state() === "passed")
-  if (isPassed) return undefined
-  return testModules.flatMap((module) => [...module.children.allTests("failed")])[0]?.fullName ?? ""
+  const own = testModules.find(({ moduleId }) => relative(Runtime.root, moduleId) === file)
+  if (own?.state() === "passed") return undefined
+  return [...own?.children.allTests("failed") ?? []][0]?.fullName ?? ""
 }
 
 const sound = new Map<string, boolean>()
@@ -36,6 +39,7 @@ const isSound = async (file: string): Promise<boolean> => {
   return known
 }
 
+const killed = new Map<string, number[]>()
 for (const { files, id } of plan.alone) {
   for (const file of files) {
     if (!await isSound(file)) continue
@@ -43,8 +47,13 @@ for (const { files, id } of plan.alone) {
     const test = await failure(file, id)
     if (test === undefined) continue
     Plan.tell(folder, { kind: "killed", id, how: "failed", file, test })
+    killed.set(file, [...killed.get(file) ?? [], id])
     break
   }
+}
+for (const [file, ids] of killed) {
+  const test = await failure(file, 0)
+  if (test !== undefined) Plan.tell(folder, { kind: "void", ids, file, test })
 }
 await vitest.close()
 process.exit(0)
