@@ -174,6 +174,10 @@ describe("a block is refused", () => {
   for (const [title, bytes, rule] of rows) {
     it(`${title}: ${rule}`, () => assert.strictEqual(read(decoder(), hex(bytes)), rule))
   }
+
+  it("but not for a text of no bytes, coded or not", () => {
+    for (const length of ["00", "80"]) assert.deepStrictEqual(read(decoder(), hex(`40 01 61 ${length}`)), ["a: "])
+  })
 })
 
 describe("the table of the decoder", () => {
@@ -191,6 +195,29 @@ describe("the table of the decoder", () => {
     ])
     read(from, kept("d", "y".repeat(80)))
     assert.deepStrictEqual([from.tableBytes, read(from, hex("be"))], [0, "hpack-index"])
+  })
+
+  it("has the oldest that it still holds, however many it let go of", () => {
+    const from = decoder()
+    read(from, hex("3f 45")) // a table of 100
+    for (let i = 10; i < 60; i++) {
+      read(from, kept(`${i}`, ""))
+      if (i > 10) assert.deepStrictEqual(read(from, hex("be bf")), [`${i}: `, `${i - 1}: `])
+      assert.strictEqual(read(from, hex("c0")), "hpack-index")
+    }
+  })
+
+  it("is of 4,096 bytes until the peer says that it uses more of what was announced", () => {
+    const large = (lowByte: number): Uint8Array =>
+      Uint8Array.from([0x40, 1, 97, 0x7f, 0x80 | lowByte, 0x1e, ...new Uint8Array(127 + 30 * 128 + lowByte).fill(98)])
+    const from = decoder(8_192)
+    read(from, large(96))
+    assert.strictEqual(from.tableBytes, 4_096)
+    read(from, large(97))
+    assert.strictEqual(from.tableBytes, 0)
+    read(from, hex("3f e1 3f"))
+    read(from, large(97))
+    assert.strictEqual(from.tableBytes, 4_097)
   })
 
   it("keeps the name that an entry takes from one that it drives out", () => {
@@ -247,6 +274,22 @@ describe("the encoder", () => {
     assert.deepStrictEqual(marks, [0x10, 0, 0])
   })
 
+  it("keeps no value that takes more than an eighth of the table, and refers to none", () => {
+    for (const [name, length, head] of [["te", 479, [0, 2]], ["user-agent", 471, [0x0f, 43]]] as const) {
+      const [into, from] = [new HpackEncoder(), decoder()]
+      const fields: Fields = [[name, "x".repeat(length)]]
+      const first = write(into, fields)
+      assert.strictEqual([...first.subarray(0, 2)].join(), head.join())
+      assert.deepStrictEqual(write(into, fields), first)
+      for (let i = 0; i < 2; i++) assert.deepStrictEqual(read(from, first), [fields[0]!.join(": ")])
+      assert.strictEqual(from.tableBytes, 0)
+    }
+    // One byte less is kept.
+    const into = new HpackEncoder()
+    write(into, [["te", "x".repeat(478)]])
+    assert.strictEqual(write(into, [["te", "x".repeat(478)]]).length, 1)
+  })
+
   it("says which table it uses when the peer's is smaller, the smallest one on the way too", () => {
     const into = new HpackEncoder()
     const fields: Fields = [[":authority", "a.example"]]
@@ -267,7 +310,7 @@ describe("the encoder", () => {
   })
 
   it("takes the code where it is shorter, and measures right where the length takes two bytes", () => {
-    for (const length of [0, 1, 2, 3, 125, 126, 127, 128, 129, 200, 254, 255, 300]) {
+    for (const length of [0, 1, 2, 3, 125, 126, 127, 128, 129, 200, 254, 255, 300, 1_000]) {
       for (const letter of ["a", "x", "\xff", "|"]) {
         const value = letter.repeat(length)
         const block = write(new HpackEncoder(), [["x", value]])
