@@ -1,11 +1,23 @@
 /** What lies below a connection of HTTP/2, each part by itself: frames read and written, settings, and what is for no exchange. */
 import { assert, describe, it } from "vitest"
-import { Flag, Type } from "../../core/http/Http2Frames.ts"
 import { Output } from "../../core/http/Http2Output.ts"
 import * as Quota from "../../core/http/Http2Quota.ts"
 import { FrameReader, type FrameSink } from "../../core/http/Http2Reader.ts"
 import * as Settings from "../../core/http/Http2Settings.ts"
 
+/** RFC 9113, 6. */
+const Type = {
+  data: 0,
+  headers: 1,
+  priority: 2,
+  reset: 3,
+  settings: 4,
+  ping: 6,
+  goAway: 7,
+  windowUpdate: 8,
+  continuation: 9,
+} as const
+const Flag = { endStream: 1, ack: 1, endHeaders: 4, padded: 8, priority: 32 } as const
 const uint32 = (value: number): ReadonlyArray<number> => [value >>> 24, value >>> 16, value >>> 8, value]
 const frame = (type: number, flags: number, stream: number, ...payload: ReadonlyArray<number>): Uint8Array =>
   Uint8Array.from([...uint32(payload.length).slice(1), type, flags, ...uint32(stream), ...payload])
