@@ -65,21 +65,33 @@ export const registered = <A>(
   leave: () => void,
   answer: (scope: Scope.Closeable) => A,
 ): Effect.Effect<A, never, Scope.Scope> => {
-  const parent = Context.getOrUndefined(fiber.context, Scope.Scope)
+  const parent = scopeOf(fiber)
   if (parent === undefined) {
-    // Against the types: it dies of the lookup, as it would of any other service, and nothing stays taken.
+    // Against the types: nothing stays taken.
     leave()
-    return Effect.flatMap(Effect.scope, () => Effect.never)
+    return noScope()
   }
   const scope = Scope.forkUnsafe(parent)
-  const finalizer = (): Effect.Effect<void> => {
-    leave()
-    return Effect.void
-  }
   if (scope.state._tag === "Closed") leave()
-  // What adding a finalizer makes of an empty scope. Effect has no function that does it in the step of its caller.
-  else scope.state = { _tag: "Open", finalizerKey: scope, finalizer, finalizers: undefined }
+  else {
+    endWith(scope, () => {
+      leave()
+      return Effect.void
+    })
+  }
   return Effect.succeed(answer(scope))
+}
+
+/** The scope of a fiber; undefined against the types. */
+export const scopeOf = (fiber: Fiber.Fiber<unknown, unknown>): Scope.Scope | undefined =>
+  Context.getOrUndefined(fiber.context, Scope.Scope)
+
+/** Dies of the lookup, as it would of any other service. */
+export const noScope = (): Effect.Effect<never, never, Scope.Scope> => Effect.flatMap(Effect.scope, () => Effect.never)
+
+/** What adding a finalizer makes of a scope that is open and empty. Effect has no function that does it in the step of its caller. */
+export const endWith = (scope: Scope.Closeable, finalizer: () => Effect.Effect<void>): void => {
+  scope.state = { _tag: "Open", finalizerKey: scope, finalizer, finalizers: undefined }
 }
 
 /** Lets go of the scope of a lease that was given back, so that nothing of it is left in the caller's. */

@@ -17,12 +17,9 @@ export type Census = Record<Exclude<State, "gone">, number>
 type Resume<A, E> = (effect: Effect.Effect<A, E>) => void
 type Bytes = Uint8Array<ArrayBufferLike>
 
-/** Answers all who wait, who are taken out first: what one does next runs inside of resuming it. */
-const drain = <A, E>(waiting: Set<Resume<A, E>> | undefined, effect: Effect.Effect<A, E>): void => {
-  if (waiting === undefined || waiting.size === 0) return
-  const all = [...waiting]
-  waiting.clear()
-  for (const resume of all) resume(effect)
+/** Answers all who wait; whoever is told again does not hear it. */
+const drain = <A, E>(waiting: ReadonlySet<Resume<A, E>> | undefined, effect: Effect.Effect<A, E>): void => {
+  if (waiting !== undefined) { for (const resume of waiting) resume(effect) }
 }
 
 /** The read of a socket whose peer sends no more. */
@@ -88,8 +85,8 @@ export class SocketConnection {
       if (this.#isClosedHere) return resume(Effect.interrupt)
       if (this.#fault !== undefined) return resume(Effect.fail(this.#fault))
       if (this.#isOpened) return resume(Effect.succeed(this))
+      // An interruption of the wait is one of the dial, whose end takes it out.
       this.#opening = resume
-      return Effect.sync(() => void (this.#opening = undefined))
     })
   }
 
@@ -141,12 +138,7 @@ export class SocketConnection {
   }
 
   get closed(): Effect.Effect<void> {
-    return Effect.callback<void>((resume) => {
-      if (this.#state === "gone") return resume(Effect.void)
-      const leavers = this.#leavers ??= new Set()
-      leavers.add(resume)
-      return Effect.sync(() => void leavers.delete(resume))
-    })
+    return Effect.callback<void>((resume) => this.#await(resume))
   }
 
   /**
@@ -154,12 +146,12 @@ export class SocketConnection {
    * handle is abandoned and stays counted.
    */
   get leave(): Effect.Effect<void> {
-    return Effect.suspend(() => this.#leave("destroy"))
+    return Effect.callback<void>((resume) => this.#leave("destroy", resume))
   }
 
   /** The same with a reset, where there is such a thing. */
   get abort(): Effect.Effect<void> {
-    return Effect.suspend(() => this.#leave("reset"))
+    return Effect.callback<void>((resume) => this.#leave("reset", resume))
   }
 
   #events(): SocketEvents {
@@ -256,13 +248,25 @@ export class SocketConnection {
     if (this.#state !== "gone") this.#wire.destroy()
   }
 
-  #leave(how: "destroy" | "reset"): Effect.Effect<void> {
+  #leave(how: "destroy" | "reset", resume: Resume<void, never>): Effect.Effect<void> | undefined {
     // One that has failed is closing by itself.
     const isDialing = this.#state === "dialing" && this.#fault === undefined
     const isStuck = isDialing || (this.#state === "open" && !this.#hasRoom)
     const isAbandoned = this.#abandons && (isStuck || this.#state === "abandoned")
     this.#close(isAbandoned ? "abandoned" : "closing", how)
-    return isAbandoned ? Effect.void : this.closed
+    if (!isAbandoned) return this.#await(resume)
+    resume(Effect.void)
+    return undefined
+  }
+
+  #await(resume: Resume<void, never>): Effect.Effect<void> | undefined {
+    if (this.#state === "gone") {
+      resume(Effect.void)
+      return undefined
+    }
+    const leavers = this.#leavers ??= new Set()
+    leavers.add(resume)
+    return Effect.sync(() => void leavers.delete(resume))
   }
 
   #close(state: "closing" | "abandoned", how: "destroy" | "reset"): void {

@@ -65,6 +65,8 @@ export type Plan = HostPlan | PathPlan
 export interface HostPlan extends SocketPlan {
   readonly path?: undefined
   readonly host: string
+  /** Undefined where the host is a name. */
+  readonly family: 4 | 6 | undefined
   readonly port: number
   readonly local: Address | undefined
   readonly noDelay: boolean
@@ -105,15 +107,18 @@ const isIpv6 = (host: string): boolean => {
     (halves.length === 2 ? count < 8 : count === 8)
 }
 
-const refused = (field: string, rule: string, value?: unknown): Result.Result<never, InvalidRequest> =>
-  Result.fail(new InvalidRequest({ field, rule, value }))
+const refused = (field: string, rule: string, value?: unknown): InvalidRequest =>
+  new InvalidRequest({ field, rule, value })
 
 /** Labels of letters, digits, hyphens and underscores; a point at the end is allowed. */
-const isName = (value: unknown): boolean =>
+const isName = (value: unknown): value is string =>
   typeof value === "string" && value.length <= 253 && /^([\w]([\w-]{0,61}\w)?\.)*\w([\w-]{0,61}\w)?\.?$/.test(value)
 
+/** What is all digits is an address that is none. */
+const isHostName = (value: unknown): value is string => isName(value) && !/^[\d.]+$/.test(value)
+
 const isHost = (value: unknown): value is string =>
-  typeof value === "string" && (familyOf(value) !== undefined || (isName(value) && !/^[\d.]+$/.test(value)))
+  typeof value === "string" && (familyOf(value) !== undefined || isHostName(value))
 
 const isPem = (value: unknown): value is string => typeof value === "string" && value.includes("-----BEGIN ")
 const isSecret = (value: unknown): boolean => Redacted.isRedacted(value) && typeof Redacted.value(value) === "string"
@@ -126,10 +131,16 @@ const maxProtocols = 16
 
 /** What breaks a rule in how to dial, or the plan. */
 export const decode = (target: Target): Result.Result<Plan, InvalidRequest> => {
+  const plan = planOf(target)
+  return plan instanceof InvalidRequest ? Result.fail(plan) : Result.succeed(plan)
+}
+
+const planOf = (target: Target): Plan | InvalidRequest => {
   if (typeof target !== "object" || target === null) return refused("target", "an object with a host or a path", target)
-  const socket = decodeSocket(target)
-  if (Result.isFailure(socket)) return Result.fail(socket.failure)
-  if (!("path" in target) || target.path === undefined) return decodeHost(target as HostTarget, socket.success)
+  const { maxReadBytes = defaultReadBytes, tls } = target
+  const wrong = socketFault(maxReadBytes, tls)
+  if (wrong !== undefined) return wrong
+  if (!("path" in target) || target.path === undefined) return decodeHost(target as HostTarget, maxReadBytes, tls)
   const { path } = target
   if ("host" in target && target.host !== undefined) {
     return refused("target", "an object with a host or a path, not both")
@@ -137,18 +148,20 @@ export const decode = (target: Target): Result.Result<Plan, InvalidRequest> => {
   if (typeof path !== "string" || path === "" || path.includes("\0") || utf8Bytes(path) > maxPathBytes) {
     return refused("path", `text of 1 to ${maxPathBytes} bytes`, path)
   }
-  if (target.tls !== undefined && target.tls.serverName === undefined) {
+  if (tls !== undefined && tls.serverName === undefined) {
     return refused("tls.serverName", "given where there is no host", undefined)
   }
-  return Result.succeed({ path, ...socket.success })
+  return { path, tls, serverName: tls?.serverName ?? "", maxReadBytes }
 }
 
-const decodeHost = (target: HostTarget, socket: SocketPlan): Result.Result<HostPlan, InvalidRequest> => {
+const decodeHost = (target: HostTarget, maxReadBytes: number, tls: Tls | undefined): HostPlan | InvalidRequest => {
   const { host, keepAlive, localAddress, noDelay = true, port } = target
-  if (!isHost(host)) return refused("host", "a name of up to 253 characters or an IP address", host)
+  const family = typeof host === "string" ? familyOf(host) : undefined
+  if (family === undefined && !isHostName(host)) {
+    return refused("host", "a name of up to 253 characters or an IP address", host)
+  }
   const rule = wholeRule(port, { min: 1, max: 65_535 })
   if (rule !== undefined) return refused("port", rule, port)
-  const family = familyOf(host)
   const localFamily = typeof localAddress === "string" ? familyOf(localAddress) : undefined
   if (localAddress !== undefined && localFamily === undefined) {
     return refused("localAddress", "an IP address", localAddress)
@@ -162,22 +175,18 @@ const decodeHost = (target: HostTarget, socket: SocketPlan): Result.Result<HostP
     return refused("keepAlive", "a duration of 1 second to 1 day", keepAlive)
   }
   const local = localAddress === undefined ? undefined : { ip: localAddress, family: localFamily }
-  const serverName = socket.serverName === "" ? host : socket.serverName
-  return Result.succeed({ ...socket, serverName, host, port, local, noDelay, keepAliveMillis })
+  const serverName = tls?.serverName ?? host
+  return { tls, serverName, maxReadBytes, host, family, port, local, noDelay, keepAliveMillis }
 }
 
-const decodeSocket = ({ maxReadBytes = defaultReadBytes, tls }: Target): Result.Result<SocketPlan, InvalidRequest> => {
+const socketFault = (maxReadBytes: number, tls: Tls | undefined): InvalidRequest | undefined => {
   const rule = wholeRule(maxReadBytes, { min: 1, max: 16_777_216 })
   if (rule !== undefined) return refused("maxReadBytes", rule, maxReadBytes)
-  if (tls === undefined) return Result.succeed({ tls, serverName: "", maxReadBytes })
-  if (typeof tls !== "object" || tls === null) return refused("tls", "an object", tls)
-  const fault = tlsFault(tls)
-  return fault ?? Result.succeed({ tls, serverName: tls.serverName ?? "", maxReadBytes })
+  if (tls === undefined) return undefined
+  return typeof tls !== "object" || tls === null ? refused("tls", "an object", tls) : tlsFault(tls)
 }
 
-const tlsFault = (
-  { ca, certificate, protocols, serverName }: Tls,
-): Result.Result<never, InvalidRequest> | undefined => {
+const tlsFault = ({ ca, certificate, protocols, serverName }: Tls): InvalidRequest | undefined => {
   if (serverName !== undefined && !isHost(serverName)) {
     return refused("tls.serverName", "a name of up to 253 characters or an IP address", serverName)
   }

@@ -8,15 +8,17 @@
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
+import type * as Fiber from "effect/Fiber"
 import * as Result from "effect/Result"
 import * as Scope from "effect/Scope"
 import * as HappyEyeballs from "./HappyEyeballs.ts"
+import * as Lease from "./Lease.ts"
 import { InvalidRequest } from "./Refusal.ts"
 import { frozen } from "./Snapshot.ts"
 import { type Census, SocketConnection } from "./SocketConnection.ts"
 import type { Point, SocketDriver, SocketFacts } from "./SocketDriver.ts"
 import { type DialFault, type IoFault, LocalAddressUnusable } from "./SocketFault.ts"
-import { type Address, decode, familyOf, type HostPlan, type Plan, type Target, type Tls } from "./SocketTarget.ts"
+import { type Address, decode, type HostPlan, type Plan, type Target, type Tls } from "./SocketTarget.ts"
 
 /** A connection. One fiber may read and one may write at a time. */
 export interface Socket {
@@ -94,7 +96,7 @@ export const make = (driver: SocketDriver): Effect.Effect<Sockets> =>
   Effect.sync(() => {
     const dialer = new Dialer(driver)
     return {
-      dial: (target) => Effect.suspend(() => dialer.dial(target)),
+      dial: (target) => Effect.withFiber((fiber) => dialer.dial(target, fiber)),
       snapshot: Effect.sync(() => frozen({ ...dialer.census })),
     }
   })
@@ -109,19 +111,25 @@ class Dialer {
     this.#driver = driver
   }
 
-  dial(target: Target): Effect.Effect<Socket, DialFault | InvalidRequest, Scope.Scope> {
+  dial(
+    target: Target,
+    fiber: Fiber.Fiber<unknown, unknown>,
+  ): Effect.Effect<Socket, DialFault | InvalidRequest, Scope.Scope> {
+    const parent = Lease.scopeOf(fiber)
+    if (parent === undefined) return Lease.noScope()
     const plan = decode(target)
     if (Result.isFailure(plan)) return Effect.fail(plan.failure)
     const { tls } = plan.success
     const credentials = tls === undefined ? undefined : this.#read(tls)
     if (credentials !== undefined && Result.isFailure(credentials)) return Effect.fail(credentials.failure)
-    return Effect.flatMap(Effect.scope, (parent) => {
-      const scope = Scope.forkUnsafe(parent)
-      return Effect.onExitPrimitive(
-        this.#open(plan.success, credentials?.success, scope),
-        (exit) => Exit.isSuccess(exit) ? undefined : Scope.close(scope, exit),
-      )
-    })
+    let scope: Scope.Closeable | undefined
+    return Effect.onExitPrimitive(
+      Effect.suspend(() => {
+        scope = Scope.forkUnsafe(parent)
+        return this.#open(plan.success, credentials?.success, scope)
+      }),
+      (exit) => Exit.isSuccess(exit) || scope === undefined ? undefined : Scope.close(scope, exit),
+    )
   }
 
   #read(tls: Tls): Result.Result<unknown, InvalidRequest> {
@@ -157,8 +165,9 @@ class Dialer {
   /** The connection below TLS, which `scope` closes. */
   #connected(plan: Plan, scope: Scope.Closeable): Effect.Effect<SocketConnection, DialFault> {
     if (plan.path !== undefined) return this.#connect(plan, { path: plan.path }, scope)
-    const family = familyOf(plan.host)
-    if (family !== undefined) return this.#connect(plan, pointOf(plan, { ip: plan.host, family }), scope)
+    if (plan.family !== undefined) {
+      return this.#connect(plan, pointOf(plan, { ip: plan.host, family: plan.family }), scope)
+    }
     const connect = (point: Point, own: Scope.Closeable) => this.#connect(plan, point, own)
     return Effect.flatMap(
       this.#points(plan),
@@ -170,13 +179,12 @@ class Dialer {
     )
   }
 
-  /** One attempt. Its end is in the scope before it begins, so that no interruption comes between. */
+  /** One attempt. Its end is in the scope in the step in which it begins, so that no interruption comes between. */
   #connect({ maxReadBytes }: Plan, point: Point, scope: Scope.Closeable): Effect.Effect<SocketConnection, DialFault> {
-    let connection: SocketConnection | undefined
-    return Effect.flatMap(Scope.addFinalizerExit(scope, () => connection?.leave ?? Effect.void), () => {
-      // One that has closed by now has run the finalizer over nothing.
+    return Effect.suspend(() => {
       if (scope.state._tag === "Closed") return Effect.interrupt
-      connection = new SocketConnection({ driver: this.#driver, point, census: this.census, maxReadBytes, scope })
+      const connection = new SocketConnection({ driver: this.#driver, point, census: this.census, maxReadBytes, scope })
+      Lease.endWith(scope, () => connection.leave)
       return connection.opened()
     })
   }

@@ -53,11 +53,13 @@ describe("an address", () => {
 describe("a target", () => {
   it("has its defaults where it says nothing", () => {
     const plan = { tls: undefined, serverName: "example.com", maxReadBytes: 65_536 }
-    const wire = { local: undefined, noDelay: true, keepAliveMillis: 0 }
+    const wire = { family: undefined, local: undefined, noDelay: true, keepAliveMillis: 0 }
     assert.deepStrictEqual(decoded(host), { ...plan, ...host, ...wire })
     assert.deepStrictEqual(decoded({ ...host, path: undefined }), { ...plan, ...host, ...wire })
     assert.deepStrictEqual(decoded({ path: "/run/a" }), { path: "/run/a", ...plan, serverName: "" })
     assert.deepStrictEqual(decoded({ path: "/run/a", host: undefined }), { path: "/run/a", ...plan, serverName: "" })
+    const tls = { serverName: "example.com" }
+    assert.deepStrictEqual(decoded({ path: "/run/a", tls }), { ...plan, path: "/run/a", tls })
     assert.strictEqual(decoded({ path: "/run/a", host: "example.com" }), "target")
   })
 

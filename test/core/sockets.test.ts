@@ -214,6 +214,15 @@ describe("a handle", () => {
       assert.deepStrictEqual([handles[0]!.told, yield* sockets.snapshot], [["secure 10.0.0.1", "destroy"], none])
     }))
 
+  it.effect("that is asked for without a scope, against the types, is a defect, and nobody is dialled", () =>
+    Effect.sync(() => {
+      const { handles, sockets } = platform({})
+      const exit = Effect.runSyncExit(sockets.dial(held) as Effect.Effect<never>)
+      assert.isTrue(Exit.hasDies(exit))
+      assert.include(String(exit), "Scope")
+      assert.deepStrictEqual(handles, [])
+    }))
+
   it.effect("that is closed by its scope while another fiber dials interrupts that", () =>
     Effect.gen(function* () {
       const { sockets } = platform({})
@@ -398,16 +407,19 @@ describe("a handle", () => {
 
   it.effect("that the peer has let go of tells everybody who waits", () =>
     Effect.gen(function* () {
-      const { handles, sockets } = platform({})
+      const { handles, sockets } = platform({ keeps: true })
       const dialing = yield* Effect.forkChild(sockets.dial(held), { startImmediately: true })
-      const { events } = handles[0]!
+      const { events, told } = handles[0]!
       events.opened()
       const socket = yield* Fiber.join(dialing)
       const reading = yield* Effect.forkChild(Effect.flip(socket.read), { startImmediately: true })
       const ending = yield* Effect.forkChild(Effect.flip(socket.end), { startImmediately: true })
       const closing = yield* Effect.forkChild(socket.closed, { startImmediately: true })
+      const aborting = yield* Effect.forkChild(socket.abort, { startImmediately: true })
+      assert.deepStrictEqual(told, ["resume", "end", "reset"])
       events.gone()
       yield* Fiber.join(closing)
+      yield* Fiber.join(aborting)
       assert.deepStrictEqual([(yield* Fiber.join(reading))._tag, (yield* Fiber.join(ending))._tag], [
         "SocketClosed",
         "SocketClosed",
