@@ -158,13 +158,14 @@ export interface Pong {
 export type Event = Informational | Head | Data | End | SendEnded | Writable | Switched | Failed | Retired | Pong
 
 export interface EngineConnection {
-  /** How many exchanges may begin now. HTTP/1.1: one or none. */
+  /** How many exchanges may begin now. HTTP/1.1: one, or none until its last exchange was answered and all of it was taken. */
   readonly room: number
   /** Whether it will never take another request. */
   readonly isRetired: boolean
   /**
    * Whether nothing more of an exchange's request is to come out: all of it was taken, or it was stopped, cut or cancelled.
-   * Of an exchange that has not begun, nothing did, so this is false.
+   * Of an exchange that has not begun, nothing did, so this is false. What HTTP/2 has in its output of one that is cut comes
+   * out all the same, ahead of its reset.
    */
   readonly isSendEnded: (exchange: Exchange) => boolean
   /** Bytes kept of what the peer has sent, which its limits bound. */
@@ -215,8 +216,8 @@ export interface EngineConnection {
   readonly closed: (how: "ended" | "reset") => ReadonlyArray<Event>
   /**
    * What is to be written, in this order, after any step; handed out once, and from then on it counts as sent. What ends by
-   * that, if it is an event, is told by the next `receive`. Pieces share their memory with others, also with
-   * those of other connections, and bodies are the caller's own bytes: whoever wants to transfer one transfers a copy.
+   * that, if it is an event, is told by the next `receive`. Pieces share their memory with others, also with those of other
+   * connections, and bodies are the caller's own bytes: whoever wants to transfer one transfers a copy.
    */
   readonly takeOutput: () => ReadonlyArray<Uint8Array>
 }
