@@ -44,6 +44,7 @@ export const run = async (options: Options): Promise<boolean> => {
   const { unfit, verdicts } = await Rounds.run({
     mutants,
     isThorough: options.isThorough,
+    isBrief: options.isPart && !options.isThorough,
     spared: new Set(options.isThorough ? [] : listed),
     tests: Rounds.testFiles(),
     say,

@@ -9,8 +9,9 @@ import type { Numbered } from "./Schemata.ts"
 export interface Plan {
   /** Every mutant that is woven in, by rising number. */
   readonly mutants: readonly Numbered[]
-  /** Those to be tried. */
+  /** Those to be tried, and those of them for whose sake a test is run. */
   readonly tried: readonly number[]
+  readonly wanted: readonly number[]
   /** Test files in the order in which they run, from the top of the repository. */
   readonly order: readonly string[]
   /** A test that would take longer over all that it reaches is left for the second round, which runs such tests alone. */

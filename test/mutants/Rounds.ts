@@ -18,6 +18,8 @@ export interface Options {
   readonly mutants: readonly Numbered[]
   /** Numbers that slow tests and processes of their own are not spent on. */
   readonly spared: ReadonlySet<number>
+  /** No test is run for the sake of these alone. */
+  readonly isBrief: boolean
   /** All slow tests are spent on every mutant that is left, those in `*.slow.*` too. */
   readonly isThorough: boolean
   /**
@@ -98,12 +100,20 @@ const away = (testFile: string, file: string): number => {
   return far(testFile, file) === 0 ? 0 : testFile.startsWith(`test/${folder}/`) ? 1 : 2
 }
 
-/** Where all that is mutated is of one folder, its own tests come first: they kill most of it, and others cost as much. */
+/**
+ * Where all that is mutated is of one folder, its own tests come first, of those the ones that import it themselves, and
+ * last what runs on Node alone as it takes long.
+ */
 const nearestFirst = (tests: readonly string[], sources: ReadonlySet<string>): readonly string[] => {
   const [first, ...others] = [...sources]
   if (first === undefined || others.some((file) => posix.dirname(file) !== posix.dirname(first))) return tests
-  const nearest = (test: string): number => Math.min(...[...sources].map((file) => away(test, file)))
-  return tests.toSorted((a, b) => nearest(a) - nearest(b))
+  const ranks = new Map(tests.map((test) => {
+    const { imports } = Source.read(test, readFileSync(Runtime.root + test, "utf8"))
+    const nearest = Math.min(...[...sources].map((file) => away(test, file)))
+    const isDirect = imports.some(({ name }) => sources.has(name))
+    return [test, nearest + (isDirect ? -0.5 : 0) + (test.includes(".node.") ? 0.25 : 0)]
+  }))
+  return tests.toSorted((a, b) => ranks.get(a)! - ranks.get(b)!)
 }
 
 const isSlowFile = (file: string): boolean => file.includes(".slow.")
@@ -131,11 +141,24 @@ export const run = async (options: Options): Promise<Result> => {
   return await rounds(folder, options)
 }
 
-const rounds = async (folder: string, { isThorough, mutants, spared, tests, say }: Options): Promise<Result> => {
+const rounds = async (
+  folder: string,
+  { isBrief, isThorough, mutants, spared, tests, say }: Options,
+): Promise<Result> => {
   const sources = new Set(mutants.map(({ file }) => file))
   const files = nearestFirst(tests.filter(loads(sources)), sources)
   const all = mutants.map(({ id }) => id)
-  const plan: Plan.Plan = { mutants, tried: all, order: files, mostMillis, slow: undefined, alone: [], on: undefined }
+  const wanted = isBrief ? all.filter((id) => !spared.has(id)) : all
+  const plan: Plan.Plan = {
+    mutants,
+    tried: all,
+    wanted,
+    order: files,
+    mostMillis,
+    slow: undefined,
+    alone: [],
+    on: undefined,
+  }
   say(`${mutants.length} mutants, ${files.length} test files`)
   await round(folder, plan, files.filter((file) => !isSlowFile(file)), patienceMillis.quick)
 

@@ -128,6 +128,10 @@ export default class Runner extends TestRunner {
     this.#live = new Set(plan.tried.filter((id) => !killed.has(id)))
   }
 
+  get #isThrough(): boolean {
+    return !plan.wanted.some((id) => this.#live.has(id))
+  }
+
   onCollected(files: RunnerTestFile[]): void {
     usual = resources()
     const ids = takeReached()
@@ -141,7 +145,7 @@ export default class Runner extends TestRunner {
       until = performance.now() + Plan.aloneMillis
       return void await body()
     }
-    if (this.#live.size === 0) return
+    if (this.#isThrough) return
     const [file, title] = [fileOf(test), titleOf(test)]
     const errand = plan.slow?.find((each) => each.file === file && each.test === title)
     if (plan.slow !== undefined && !errand?.ids.some((id) => this.#live.has(id))) return
