@@ -119,10 +119,6 @@ export class HpackTable {
     return this.#max
   }
 
-  get count(): number {
-    return this.#entries.length - this.#first
-  }
-
   /** The entry of an index of both tables; undefined where there is none. */
   at(index: number): Entry | undefined {
     if (index <= statics.length) return statics[index - 1]

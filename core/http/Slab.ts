@@ -16,10 +16,7 @@ export class Slab {
   begin(): void {
     const isLarge = this.#at > this.#from && this.#bytes.length > slabBytes
     // Whoever had a piece may have transferred it, and the allocation went with it.
-    if (isLarge || this.#from > this.#bytes.length) {
-      this.#bytes = new Uint8Array(0)
-      this.#from = 0
-    }
+    if (isLarge || this.#from > this.#bytes.length) this.#bytes = new Uint8Array(0)
     this.#at = this.#from
   }
 

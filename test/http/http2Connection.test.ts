@@ -107,6 +107,13 @@ describe("a request is", () => {
     ["an upgrade", { fields: [["upgrade", "websocket"]] }, "upgrade"],
     ["a coding", { fields: [["transfer-encoding", "chunked"]] }, "transfer-encoding"],
     ["another length", { fields: [["content-length", "1"]] }, "content-length"],
+    ["a host that is none", { fields: [["host", "a b"]] }, "host"],
+    ["another host than the one to be connected with", {
+      method: "CONNECT",
+      authority: "example.com:1",
+      path: "",
+      fields: [["host", "example.com:2"]],
+    }, "host"],
     ["two hosts", { fields: [["host", "a"], ["host", "a"]] }, "host"],
     ["an expectation without a body", { fields: [["expect", "100-continue"]] }, "expect"],
     ["an expectation of a body of nothing", {
@@ -131,6 +138,19 @@ describe("a request is", () => {
       assert.strictEqual(send(connection), 1)
     })
   }
+
+  it("written with its host as the authority, and with what it expects", () => {
+    const connection = open({}, settings([8, 1]))
+    const tunnel: HttpRequest = { ...get, method: "CONNECT", authority: "example.com:1", path: "" }
+    send(connection, { ...tunnel, fields: [["host", "example.com:1"]] })
+    send(connection, { ...get, method: "CONNECT", protocol: "websocket", fields: [["host", "example.org"]] })
+    send(connection, { ...post, fields: [["expect", "100-continue"], ["content-length", "4"]], body: { bytes: 4 } })
+    assert.deepStrictEqual(written(connection), [
+      "headers 1 :method=CONNECT :authority=example.com:1",
+      "headers 3 :method=CONNECT :authority=example.org :scheme=https :path=/ :protocol=websocket",
+      "headers 5 :method=POST :authority=example.com :scheme=https :path=/ expect=100-continue content-length=4",
+    ])
+  })
 
   it("refused where its head is beyond what the peer reads", () => {
     const connection = open({}, settings([6, 200]))
@@ -222,6 +242,13 @@ describe("both sides of an exchange end by themselves", () => {
 describe("a tunnel", () => {
   const connect: HttpRequest = { ...get, method: "CONNECT", authority: "example.com:443", path: "" }
   const websocket: HttpRequest = { ...get, method: "CONNECT", path: "/chat", protocol: "websocket" }
+
+  it("that its peer ends with its answer has a body of nothing", () => {
+    const connection = open()
+    ask(connection, connect)
+    const [head] = connection.receive(Lab2.response(1, 200, [], 1))
+    assert.strictEqual(head?._tag === "Head" ? head.length : head, 0)
+  })
 
   it("XT14: takes and gives behind a 2xx, and is over when both sides have ended it", () => {
     const connection = open()

@@ -1,9 +1,11 @@
 /** What lies below a connection of HTTP/2, each part by itself: frames read and written, settings, and what is for no exchange. */
 import { assert, describe, it } from "vitest"
 import { Output } from "../../core/http/Http2Output.ts"
-import * as Quota from "../../core/http/Http2Quota.ts"
+import { Quota } from "../../core/http/Http2Quota.ts"
 import { FrameReader, type FrameSink } from "../../core/http/Http2Reader.ts"
 import * as Settings from "../../core/http/Http2Settings.ts"
+import { Streams } from "../../core/http/Http2Streams.ts"
+import { Slab } from "../../core/http/Slab.ts"
 
 /** RFC 9113, 6. */
 const Type = {
@@ -332,41 +334,156 @@ describe("settings", () => {
 })
 
 describe("what is for no exchange", () => {
-  const room = (quota: Quota.Quota): number => {
+  const room = (quota: Quota): number => {
     let frames = 0
     while (!quota.isOver()) frames++
     return frames
   }
 
   it("is as much as there may be, and what exchanges, pieces and bytes pay for", () => {
-    assert.strictEqual(room(new Quota.Quota(10)), 10)
-    const quota = new Quota.Quota(100)
+    assert.strictEqual(room(new Quota(10)), 10)
+    const quota = new Quota(100)
     for (let i = 0; i < 90; i++) quota.isOver()
     quota.began()
     quota.carried()
-    assert.strictEqual(room(quota), 10 + Quota.framesAnExchange + Quota.framesAPiece)
+    assert.strictEqual(room(quota), 10 + 16 + 3)
     // Paid for ahead is nothing.
-    const early = new Quota.Quota(10)
+    const early = new Quota(10)
     early.began()
     assert.strictEqual(room(early), 10)
   })
 
   it("has each byte pay once, in whatever parts they come", () => {
     for (const part of [1, 255, 256, 257, 1_000, 5_120]) {
-      const quota = new Quota.Quota(100)
+      const quota = new Quota(100)
       for (let i = 0; i < 100; i++) quota.isOver()
       let bytes = 0
       for (; bytes + part <= 5_120; bytes += part) quota.moved(part)
-      assert.strictEqual(room(quota), Math.floor(bytes / Quota.bytesAFrame))
+      assert.strictEqual(room(quota), Math.floor(bytes / 256))
     }
   })
 
   it("counts answers until they are taken", () => {
-    const quota = new Quota.Quota(2)
+    const quota = new Quota(2)
     const answers = [1, 2, 3].map(() => quota.isOverAnswered())
     assert.deepStrictEqual(answers, [false, false, true])
     quota.taken()
     quota.began()
     assert.isFalse(quota.isOverAnswered())
+  })
+})
+
+describe("streams", () => {
+  const asked = { isHead: false, isTunnel: false, left: 0, isSent: true }
+
+  it("are found while they are live, and count until what was told of them is consumed", () => {
+    const streams = new Streams(2)
+    assert.isBelow(streams.written, 1)
+    const [one, three, five] = [1, 2, 3].map(() => streams.open(asked, 100, 100))
+    assert.deepStrictEqual([[...streams.all()].map(({ id }) => id), streams.count, streams.last], [[1, 3, 5], 3, 5])
+    assert.deepStrictEqual([0, 1, 2, 5, 7].map((id) => streams.isPast(id)), [false, false, false, false, false])
+    one!.unread = 10
+    three!.unread = 10
+    for (const stream of [one!, three!, five!, one!]) streams.close(stream)
+    assert.deepStrictEqual([streams.count, [...streams.all()], streams.get(1)], [0, [], undefined])
+    assert.deepStrictEqual([0, 1, 2, 3, 5, 7].map((id) => streams.isPast(id)), [false, true, false, true, true, false])
+    assert.deepStrictEqual([-1, NaN, 4, 1, 100, 1].map((bytes) => streams.consume(1, bytes)), [0, 0, 4, 1, 5, 0])
+    assert.strictEqual(streams.consume(5, 1), 0)
+    assert.strictEqual(streams.consume(3, 1), 1)
+    streams.clear()
+    assert.strictEqual(streams.consume(3, 1), 0)
+  })
+
+  it("that are over and consumed leave nothing behind, whoever looked at them meanwhile", () => {
+    const maps = new Set<Map<unknown, unknown>>()
+    const { set } = Map.prototype
+    Map.prototype.set = function (this: Map<unknown, unknown>, key: unknown, value: unknown) {
+      maps.add(this)
+      return set.call(this, key, value)
+    }
+    try {
+      const streams = new Streams(2)
+      const all = [0, 0, 5, 5, 5].map((unread) => Object.assign(streams.open(asked, 100, 100), { unread }))
+      for (const stream of all.slice(1)) streams.close(stream)
+      streams.consume(5, 5)
+      assert.strictEqual([...streams.all()].length, 1)
+      for (const id of [7, 9]) streams.consume(id, 5)
+      streams.close(all[0]!)
+    } finally {
+      Map.prototype.set = set
+    }
+    assert.strictEqual(maps.size, 2)
+    assert.deepStrictEqual([...maps].map(({ size }) => size), [0, 0])
+  })
+
+  it("that were reset are remembered, the last of them", () => {
+    const streams = new Streams(2)
+    const all = [1, 2, 3].map(() => streams.open(asked, 100, 100))
+    for (const stream of all) streams.reset(stream)
+    assert.deepStrictEqual([1, 3, 5].map((id) => streams.resetInflow(id)), [undefined, all[1]!.inflow, all[2]!.inflow])
+    streams.clear()
+    assert.isUndefined(streams.resetInflow(5))
+  })
+})
+
+describe("a slab", () => {
+  const text = (bytes: Uint8Array): string => String.fromCharCode(...bytes)
+
+  it("puts pieces one behind the other while they fit, and a piece that does not into a room of its own size", () => {
+    const slab = new Slab()
+    const write = (...texts: ReadonlyArray<string>): Uint8Array => {
+      slab.begin()
+      for (const each of texts) assert.isTrue(slab.add(each))
+      return slab.end()
+    }
+    const first = write("a")
+    assert.deepStrictEqual([first.byteOffset, first.buffer.byteLength], [0, 8_192])
+    const second = write("b".repeat(8_000), "c")
+    assert.deepStrictEqual([second.byteOffset, second.buffer === first.buffer], [1, true])
+    // To the last byte.
+    const third = write("d".repeat(190))
+    assert.deepStrictEqual([third.byteOffset, third.buffer === first.buffer], [8_002, true])
+    const fourth = write("e".repeat(100))
+    assert.deepStrictEqual([fourth.byteOffset, fourth.buffer === first.buffer], [0, false])
+    // It moves with what was written of it.
+    const fifth = write("f".repeat(5_000), "g".repeat(5_000), "h".repeat(5_000))
+    assert.strictEqual(text(fifth), "f".repeat(5_000) + "g".repeat(5_000) + "h".repeat(5_000))
+    // What is left behind a large one is used.
+    const sixth = write("i")
+    assert.strictEqual(sixth.buffer, fifth.buffer)
+    assert.deepStrictEqual([first, second, third, fourth, sixth].map((each) => text(each).slice(-1)), [..."acdei"])
+  })
+
+  it("forgets a piece that was not ended, and the room that was made for a large one", () => {
+    const slab = new Slab()
+    slab.begin()
+    slab.add("a")
+    const { buffer } = slab.end()
+    slab.begin()
+    slab.add("b".repeat(100))
+    slab.begin()
+    slab.bytes(Uint8Array.of(99))
+    assert.strictEqual(slab.length, 1)
+    const next = slab.end()
+    assert.deepStrictEqual([text(next), next.byteOffset, next.buffer === buffer], ["c", 1, true])
+    slab.begin()
+    slab.add("d".repeat(20_000))
+    slab.begin()
+    slab.add("e")
+    assert.strictEqual(slab.end().buffer.byteLength, 8_192)
+  })
+
+  it("goes on where whoever had a piece transferred it, and takes no character beyond a byte", () => {
+    const slab = new Slab()
+    slab.begin()
+    slab.add("a".repeat(100))
+    const { buffer } = slab.end()
+    structuredClone(buffer, { transfer: [buffer] })
+    slab.begin()
+    assert.isTrue(slab.add("b\xff"))
+    assert.strictEqual(text(slab.end()), "b\xff")
+    slab.begin()
+    assert.isFalse(slab.add("b\u0100c"))
+    assert.isTrue(slab.add("b", Uint8Array.from({ length: 99 }, (_, code) => +(code === 98))))
   })
 })

@@ -3,6 +3,7 @@ import { assert, describe, it } from "vitest"
 import * as Result from "effect/Result"
 import type { EngineConnection } from "../../core/http/HttpEngine.ts"
 import * as Http2 from "../../core/http/Http2.ts"
+import { decode, type Http2Limits } from "../../core/http/Http2Limits.ts"
 import * as Lab2 from "../support/http/Lab2.ts"
 
 const {
@@ -26,6 +27,33 @@ const field = (bytes: number): readonly [string, string] => ["x", "y".repeat(byt
 const statusBytes = ":status".length + 3 + 32
 
 describe("options are checked at the door:", () => {
+  it("each has the least, the most and the default that its documentation says", () => {
+    const most = 1_048_576
+    const rows: ReadonlyArray<readonly [keyof Http2Limits, min: number, max: number, otherwise: number]> = [
+      ["maxHeadBytes", 256, most, 65_536],
+      ["maxFields", 1, most, 256],
+      ["maxTrailerBytes", 1, most, 8_192],
+      ["maxInformational", 1, most, 32],
+      ["maxStreams", 1, 65_536, 1_024],
+      ["maxStreamsAtFirst", 0, 65_536, 100],
+      ["maxStreamWindowBytes", 65_535, 16_777_216, 262_144],
+      ["maxConnectionWindowBytes", 65_535, 1_073_741_824, 1_048_576],
+      ["maxFrameBytes", 16_384, 1_048_576, 16_384],
+      ["maxTableBytes", 4_096, 65_536, 4_096],
+      ["maxContinuations", 0, 1_024, 32],
+      ["maxResets", 16, 16_384, 1_024],
+      ["maxIdleFrames", 100, most, 10_000],
+    ]
+    const value = (name: keyof Http2Limits, given: Http2Limits): number | undefined =>
+      Result.getOrUndefined(decode("Http2", given))?.[name]
+    for (const [name, min, max, otherwise] of rows) {
+      assert.strictEqual(value(name, {}), otherwise)
+      for (const each of [min, max]) assert.strictEqual(value(name, { [name]: each }), each)
+      for (const each of [min - 1, max + 1]) assert.isUndefined(value(name, { [name]: each }), `${name} ${each}`)
+    }
+    assert.sameMembers(rows.map(([name]) => name), Object.keys(Result.getOrThrow(decode("Http2", {}))))
+  })
+
   const given: ReadonlyArray<readonly [Http2.Options, string]> = [
     [{ maxStreams: 0 }, "maxStreams"],
     [{ maxStreamsAtFirst: -1 }, "maxStreamsAtFirst"],

@@ -43,6 +43,14 @@ describe("a head", () => {
     assert.match(broken(response(lines, "", "101 Switching Protocols"), upgrade) ?? "", /^unasked-switch /)
   })
 
+  it("may have a list of nothing but commas", () => {
+    assert.deepStrictEqual(answer(response(["connection: , ,", "content-length: 2"], "hi")), [
+      "200 2",
+      "data hi",
+      "end",
+    ])
+  })
+
   it("may have a status that nobody knows: 600 to 999 are framed as any other", () => {
     assert.deepStrictEqual(answer(response(["content-length: 2"], "hi", "999 Denied")), ["999 2", "data hi", "end"])
   })
