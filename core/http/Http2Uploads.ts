@@ -187,10 +187,12 @@ export class Uploads {
     return this.#outflow.left - this.#kept
   }
 
-  /** What is kept for one that has come, and what is nobody's where nobody waits: who came before goes first. */
+  /**
+   * What is kept for one that has come, and what is nobody's. While somebody waits that is nothing, since each step ends with
+   * a `flush`: who came before goes first.
+   */
   #shareOf(stream: Stream): number {
-    const others = this.#line.size - (this.#line.has(stream) ? 1 : 0)
-    const share = stream.kept + (others > 0 ? 0 : this.#free)
+    const share = stream.kept + this.#free
     this.#kept -= stream.kept
     stream.kept = 0
     return share

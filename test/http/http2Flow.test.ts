@@ -44,6 +44,45 @@ describe("toward the peer", () => {
     assert.deepStrictEqual([upload(connection, 1, 4), upload(connection, 3, 100)], [0, 10])
   })
 
+  const ways: Readonly<Record<string, (connection: EngineConnection) => unknown>> = {
+    "is cancelled": (connection) => connection.cancel(1),
+    "is reset": (connection) => connection.receive(Lab2.reset(1, 8)),
+    "breaks a rule": (connection) => connection.receive(windowUpdate(1, 0)),
+    "is finished": (connection) => connection.finish(1),
+  }
+  for (const [title, ends] of Object.entries(ways)) {
+    it(`what was kept for one that ${title} is another's in that step`, () => {
+      const connection = open({}, settings([4, 1_000_000]))
+      ask(connection, post({ bytes: undefined }))
+      assert.strictEqual(upload(connection, 1, 65_545), 65_535)
+      ask(connection, post(Lab.bytes("0123456789abcdefghij")))
+      assert.deepStrictEqual(says(connection, windowUpdate(0, 10)), ["1: writable"])
+      assert.deepStrictEqual(lines(connection), [])
+      ends(connection)
+      assert.deepStrictEqual(lines(connection).filter((line) => line.startsWith("data 3")), ["data 3 0123456789"])
+    })
+  }
+
+  it("what was kept for one that the peer did not get is another's in that step", () => {
+    const connection = open({}, settings([4, 1_000_000]))
+    for (let i = 0; i < 2; i++) ask(connection, post({ bytes: undefined }))
+    assert.deepStrictEqual([upload(connection, 3, 65_545), upload(connection, 1, 20)], [65_535, 0])
+    assert.deepStrictEqual(says(connection, windowUpdate(0, 10)), ["3: writable"])
+    assert.include(says(connection, Lab2.goAway(1, 0)), "1: writable")
+    assert.strictEqual(upload(connection, 1, 20), 10)
+  })
+
+  it("of one that is cancelled in the line nothing is kept", () => {
+    const connection = open({}, settings([4, 1_000_000]))
+    ask(connection, post({ bytes: undefined }))
+    assert.strictEqual(upload(connection, 1, 65_545), 65_535)
+    ask(connection, post(Lab.bytes("0123456789abcdefghij")))
+    connection.cancel(1)
+    assert.deepStrictEqual(lines(connection), [])
+    connection.receive(windowUpdate(0, 20))
+    assert.deepStrictEqual(lines(connection), ["data 3 0123456789abcdefghij end"])
+  })
+
   it("in frames as large as the peer takes them", () => {
     const connection = open({}, settings([5, 20_000]))
     send(connection, post(new Uint8Array(50_000)))
@@ -219,7 +258,7 @@ describe("toward the peer", () => {
     /** All of a held body is in the output. */
     const opened = (): EngineConnection => {
       const connection = open({}, settings([4, 10]))
-      ask(connection, post(new Uint8Array(20)))
+      ask(connection, post(Lab.bytes("0123456789abcdefghij")))
       assert.deepStrictEqual([says(connection, windowUpdate(1, 10)), connection.isSendEnded(1)], [[], false])
       return connection
     }
@@ -237,7 +276,7 @@ describe("toward the peer", () => {
 
   it("what is still to be told of an exchange that is over is not forgotten when that is cancelled", () => {
     const connection = open({}, settings([4, 10]))
-    ask(connection, post(new Uint8Array(20)))
+    ask(connection, post(Lab.bytes("0123456789abcdefghij")))
     assert.deepStrictEqual(says(connection, response(1, 200, [], endStream), windowUpdate(1, 10)), [
       "1: 200 0",
       "1: end",
