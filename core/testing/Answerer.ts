@@ -52,7 +52,8 @@ type AnyEffect = Effect.Effect<unknown, unknown>
 export const table = (): ReadonlyMap<string, Answerer> =>
   new Map([...told(fibers, "fibers"), ...told(outside, "outside")])
 
-const waits = (): ReadonlyMap<string, Answerer> => found ??= table()
+/** The same, found out once. */
+export const waits = (): ReadonlyMap<string, Answerer> => found ??= table()
 let found: ReadonlyMap<string, Answerer> | undefined = undefined
 
 const told = (waits: ReadonlyArray<AnyEffect>, whose: Answerer): ReadonlyArray<readonly [string, Answerer]> => {

@@ -273,7 +273,8 @@ describe("who answers a wait", () => {
       expect([...yield* answerers(scheduler!)]).toEqual([])
     }))
 
-  it("is nobody where it is no wait", () => {
+  it("is found out once, and is nobody where it is no wait", () => {
+    expect(Answerer.waits()).toBe(Answerer.waits())
     for (const none of [{}, { register: () => {} }, { "~effect/Effect/identifier": "Async" }]) {
       expect(Answerer.of(none)).toBe(undefined)
     }
