@@ -146,15 +146,16 @@ class Queue implements Observer {
     scope: Scope.Closeable,
   ): Effect.Effect<GatePermit, Refusal> {
     const wicket = this.#wicket
+    // The clocks, which may be anybody's code, are asked before anything is looked at; and one instant goes for gate and line: a
+    // place that the gate has not is then none that the line has.
+    const now = wicket.now()
+    const deadline = fiber.getRef(Deadline.Current)
+    const due = deadline === undefined ? Infinity : Deadline.onClock(deadline, wicket.clock, now)
     const asked = wicket.asked(ask)
     if (asked instanceof InvalidRequest) return Effect.fail(asked)
     if (this.#closedNanos !== undefined) return Effect.fail(this.#closed())
-    // One instant for gate and line: a place that the gate has not is then none that the line has.
-    const now = wicket.now()
     const shut = wicket.peek(now)
     if (shut !== undefined) return Effect.fail(wicket.turnedAway(shut))
-    const deadline = fiber.getRef(Deadline.Current)
-    const due = deadline === undefined ? Infinity : Deadline.onClock(deadline, wicket.clock, now)
     if (!(due > now)) return Effect.fail(this.#tooOld(asked))
     // Nobody is overtaken: whoever in line could have this place was given it in the step that freed it.
     const entry = standing.entry = wicket.enterFirst(asked, now)
@@ -255,9 +256,9 @@ class Queue implements Observer {
   }
 
   /** The place passes from the line to the gate, with the circuit's leave. */
-  #adopt(ticket: Ticket): void {
+  #adopt(ticket: Ticket, now: number): void {
     this.#line.handOver(ticket)
-    this.#standings.get(ticket)!.entry = this.#wicket.adopt(ticket.pair, ticket.arrival)
+    this.#standings.get(ticket)!.entry = this.#wicket.adopt(ticket.pair, ticket.arrival, now)
   }
 
   /** What the line had no use for may be a place that the gate lends: to a tenant's control call, or to the probe. */
@@ -297,9 +298,10 @@ class Queue implements Observer {
     const now = this.#wicket.now()
     switch (ticket.state) {
       case LeaseState.Granted: {
-        const shut = this.#wicket.peek()
+        // At the instant that was read above: another reading could be anybody's code, which takes the ticket away.
+        const shut = this.#wicket.peek(now)
         if (shut === undefined) {
-          this.#adopt(ticket)
+          this.#adopt(ticket, now)
           return ticket.body
         }
         // Between its grant and now the circuit opened, or another one became the probe. So nobody waits for its place.

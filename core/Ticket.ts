@@ -6,6 +6,7 @@ import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
 import { priorities, type Priority } from "./AdmissionOptions.ts"
 import * as Kernel from "./kernel/Ask.ts"
+import * as LeaseState from "./kernel/LeaseState.ts"
 import type { Permit } from "./Permit.ts"
 
 /** What a caller's fiber goes on with; the types are those of the call that waits for it. */
@@ -37,11 +38,14 @@ export const awaitAnswer = (ticket: Ticket): Effect.Effect<never> =>
     else ticket.resume = resume as (effect: Answer) => void
   })
 
-/** The scope that a permit was meant for has closed, and its ask has left: a caller that still waits is interrupted. */
+/**
+ * The scope that a permit was meant for has closed, and its ask has left: a caller that still waits is interrupted. One that was
+ * refused before it came to wait, and counted as that, hears that.
+ */
 export const interruptWaiter = ({ ask }: Lease): void => {
   if (!(ask instanceof Ticket)) return
-  if (ask.resume === undefined) ask.answer = Effect.interrupt
-  else ask.resume(Effect.interrupt)
+  if (ask.resume !== undefined) ask.resume(Effect.interrupt)
+  else if (ask.state !== LeaseState.Expired && ask.state !== LeaseState.Refused) ask.answer = Effect.interrupt
 }
 
 /** A permit as callers see it; what it stands for is private, so that printing one shows nothing of other tenants. */

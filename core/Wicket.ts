@@ -145,9 +145,9 @@ export class Wicket {
     return this.gate.refusal(asked.pair, asked.arrival, now) === undefined ? this.#take(asked, now) : undefined
   }
 
-  /** Lets by a call that the line has charged. */
-  adopt(pair: Pair, arrival: Class): Entry {
-    return this.#granted(this.gate.adopt(pair, arrival, this.#gateTime()))
+  /** Lets by, at `now`, a call that the line has charged. */
+  adopt(pair: Pair, arrival: Class, now: number): Entry {
+    return this.#granted(this.gate.adopt(pair, arrival, this.#gateTime(now)))
   }
 
   /** Counts a refusal of the circuit. */

@@ -10,6 +10,7 @@ import * as Admission from "../../core/Admission.ts"
 import type { Options, Priority } from "../../core/AdmissionOptions.ts"
 import * as Deadline from "../../core/Deadline.ts"
 import type { Ask } from "../../core/Permit.ts"
+import * as Explorer from "../../core/testing/Explorer.ts"
 import * as Books from "../support/Books.ts"
 
 /** An Admission with callers that enter in order, are noted when they are let in, and leave when they are told to. */
@@ -510,5 +511,36 @@ describe("a wait", () => {
       yield* TestClock.adjust("3 seconds")
       for (const fiber of fibers) assert.isDefined(fiber.pollUnsafe())
       yield* Books.whole(admission)
+    }))
+})
+
+describe("a refusal", () => {
+  it.effect("AD-20 AD-31: that came before its caller waits is what it hears, though its scope closes before it does", () =>
+    Effect.gen(function* () {
+      const prepare = Effect.gen(function* () {
+        const admission = yield* Admission.make({ maxRunning: 1, maxWait: "1 second" })
+        const [hold, scope] = [yield* Scope.make(), yield* Scope.make()]
+        yield* Effect.orDie(Scope.provide(admission.enter({ tenant: "h" }), hold))
+        return { admission, hold, scope, heard: "" }
+      })
+      let refused = 0
+      yield* Explorer.explore({
+        prepare,
+        fibers: (state) => ({
+          a: Effect.exit(Scope.provide(state.admission.enter({ tenant: "a" }), state.scope)).pipe(
+            Effect.map((exit) => void (state.heard = String(exit))),
+          ),
+          b: Effect.andThen(Scope.close(state.hold, Exit.void), Scope.close(state.scope, Exit.void)),
+        }),
+        oracle: ({ admission, heard, hold, scope }) =>
+          Effect.gen(function* () {
+            const { WaitExpired } = (yield* admission.snapshot).refused
+            refused += WaitExpired
+            assert.strictEqual(heard.includes("WaitExpired"), WaitExpired === 1)
+            yield* Scope.close(hold, Exit.void)
+            yield* Scope.close(scope, Exit.void)
+          }),
+      }, { preemptions: 2 })
+      assert.isAbove(refused, 0)
     }))
 })

@@ -481,4 +481,28 @@ describe("an opening", () => {
       yield* gate.settle(probe, "success")
       yield* empty(gate, queue, 1)
     }).pipe(Effect.scoped))
+
+  it.effect("PG-5 PG-3: whose deadline has a clock that changes the gate finds what that left", () =>
+    Effect.gen(function* () {
+      const { gate, queue } = yield* staged({ ...one, concurrency: 2, reservedControl: 0, tenantConcurrency: 1 })
+      const clock = yield* Clock.Clock
+      const asks = (tenant: string, back: Effect.Effect<unknown, unknown>) => {
+        const calls = Object.create(clock, {
+          monotonicTimeNanosUnsafe: { value: () => (Effect.runSyncExit(back), clock.monotonicTimeNanosUnsafe()) },
+        })
+        return Effect.exit(Deadline.provide({ atNanos: 1e9, clock: calls })(Effect.scoped(queue.enter({ tenant }))))
+      }
+      const scope = yield* Scope.make()
+      const enter = Scope.provide(gate.tryEnter({ tenant: "new" }), scope)
+      const late = yield* started(asks("new", enter))
+      assert.deepInclude(yield* Books.balanced(gate), { held: 1, tenantsActive: 1 })
+      yield* TestClock.adjust("1 second")
+      assert.include(String(yield* Fiber.join(late)), "WaitExpired")
+      yield* Scope.close(scope, Exit.void)
+      const [a, b] = [yield* gate.tryEnter({ tenant: "a" }), yield* gate.tryEnter({ tenant: "b" })]
+      assert.include(String(yield* asks("c", gate.settle(a, "failure"))), "CircuitOpen")
+      yield* gate.settle(b, "neutral")
+      assert.strictEqual(yield* queue.waiting, 0)
+      yield* Books.settled(gate)
+    }).pipe(Effect.scoped))
 })

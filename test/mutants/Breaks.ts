@@ -328,8 +328,8 @@ export const breaks: readonly Break[] = [
     "PG-46 PG-7: while somebody waits the gate itself lets nobody by",
   ]),
   ...inFile("core/GateLine.ts", "test/core/gateLine.test.ts", [
-    "const shut = this.#wicket.peek()\n        if (shut === undefined) {",
-    "const shut = this.#wicket.peek()\n        if (true) {",
+    "const shut = this.#wicket.peek(now)\n        if (shut === undefined) {",
+    "const shut = this.#wicket.peek(now)\n        if (true) {",
     "who was granted before the circuit opened is let by after it",
     "PG-46: between a grant and its hearing gives the place back, and says so to the caller",
   ]),
