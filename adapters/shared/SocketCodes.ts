@@ -46,7 +46,7 @@ const told: Readonly<Record<string, new (facts: Fault.Facts) => Fault.DialFault>
 const untrusted = /^(?!ERR_).*(CERT|_CA$|CRL|PURPOSE|PATH_LENGTH|UNABLE_TO|SELF_SIGNED|^UNSPECIFIED$)/
 
 /** An end that is none: without the runtime's own word, the system's for a peer that it does not know any more. */
-export const cut: Fault.DialFault = new Fault.PeerReset({ phase: "read", code: "ENOTCONN" })
+export const cut = (): Fault.DialFault => new Fault.PeerReset({ phase: "read", code: "ENOTCONN" })
 
 /** The fault that an error is. */
 export const translate = (error: RuntimeError, phase: Fault.Phase, local?: Address): Fault.DialFault => {

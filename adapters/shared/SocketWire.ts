@@ -141,6 +141,6 @@ export class Wire implements SocketWire {
     socket.on("data", this.#events.received)
     const { isCut } = this.#differences
     if (isCut === undefined) socket.on("end", this.#events.ended)
-    else socket.on("end", () => isCut(this.#raw, socket) ? this.#events.failed(cut) : this.#events.ended())
+    else socket.on("end", () => isCut(this.#raw, socket) ? this.#events.failed(cut()) : this.#events.ended())
   }
 }

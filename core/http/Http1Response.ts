@@ -140,7 +140,7 @@ export class ResponseReader implements BodySink {
     const isSwitch = body === "switch"
     const known = isSwitch ? 0 : body === "length" && length < Infinity ? length : undefined
     this.#events.push({ _tag: "Head", exchange, head, length: known })
-    // A copy, which is read later than this; a `slice` of Node's buffer would be none.
+    // A copy, which is read later than this; the `slice` of a subclass may be none.
     if (isSwitch) this.#events.push({ _tag: "Switched", exchange, surplus: new Uint8Array(bytes.subarray(next)) })
     else if (body === "chunked") this.#chunks.begin()
     else if (length === 0) this.#end(noFields)

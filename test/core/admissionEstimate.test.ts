@@ -13,16 +13,12 @@ import * as Books from "../support/Books.ts"
 
 type Refused = { readonly _tag: string; readonly estimate?: Duration.Duration; readonly remaining?: Duration.Duration }
 
+const estimating: Options = { maxRunning: 1, maxQueuedPerTenant: 1_024, maxWait: "1 hour", estimate: "on" }
+
 /** One unit, and a line in front of it from which one ask is granted every 100 ms. */
 const paced = (options: Partial<Options>, grants: number) =>
   Effect.gen(function* () {
-    const admission = yield* Admission.make({
-      maxRunning: 1,
-      maxQueuedPerTenant: 1_024,
-      maxWait: "1 hour",
-      estimate: "on",
-      ...options,
-    })
+    const admission = yield* Admission.make({ ...estimating, ...options })
     const fibers: Array<Fiber.Fiber<unknown, unknown>> = []
     const wait = (ask: Ask, work: Effect.Effect<void> = Effect.sleep("100 millis")) =>
       Effect.map(Effect.forkChild(admission.run(ask)(work), { startImmediately: true }), (fiber) => {
@@ -128,12 +124,7 @@ describe("an estimate", () => {
 
   it.effect("AD-25: is raised by each that waits by it and comes late or not at all, and lowered by who comes in time", () =>
     Effect.gen(function* () {
-      const admission = yield* Admission.make({
-        maxRunning: 1,
-        maxQueuedPerTenant: 1_024,
-        maxWait: "1 hour",
-        estimate: "on",
-      })
+      const admission = yield* Admission.make(estimating)
       const running: Array<Deferred.Deferred<void>> = []
       const work = Effect.suspend(() => {
         const over = Deferred.makeUnsafe<void>()

@@ -505,4 +505,48 @@ describe("an opening", () => {
       assert.strictEqual(yield* queue.waiting, 0)
       yield* Books.settled(gate)
     }).pipe(Effect.scoped))
+
+  // Counted from the step that passes the place on. The third and the fourth once left a probe, or a place, that nobody had.
+  it.each([1, 2, 3, 4, 5, 6].flatMap((reading) => [[reading, "scope"], [reading, "fiber"]] as const))(
+    "PG-46 PG-52: that hears of its place while reading %i of the gate's clock ends its %s keeps none",
+    (reading, ends) => {
+      const clock = new CallingClock()
+      const run = <A, E>(effect: Effect.Effect<A, E>): A =>
+        Effect.runSync(Effect.provideService(effect, Clock.Clock, clock))
+      const [lapsing, waiting, around] = [Scope.makeUnsafe(), Scope.makeUnsafe(), Scope.makeUnsafe()]
+      const gate = run(ProviderGate.make({ ...one, reservedControl: 0 }))
+      const queue = run(Scope.provide(GateLine.make(gate), around))
+      run(Effect.scoped(Effect.flatMap(gate.tryEnter({ tenant: "a" }), (permit) => gate.settle(permit, "failure"))))
+      clock.advance(10_000)
+      run(Scope.provide(queue.enter({ tenant: "a" }), lapsing))
+      clock.advance(1_200_000)
+      const waiter = Effect.runFork(
+        Effect.provideService(Scope.provide(queue.enter({ tenant: "b" }), waiting), Clock.Clock, clock),
+      )
+      clock.call(reading, () => ends === "scope" ? run(Scope.close(waiting, Exit.void)) : waiter.interruptUnsafe())
+      run(Scope.close(lapsing, Exit.void))
+      clock.call(0, () => {})
+      run(Scope.close(waiting, Exit.void))
+      assert.strictEqual(run(queue.waiting), 0)
+      run(Books.settled(gate))
+      run(Scope.close(around, Exit.void))
+    },
+  )
 })
+
+/** A clock that calls back as it is read, for once. */
+class CallingClock extends HandClock {
+  #left = 0
+  #back: () => void = () => {}
+
+  /** From now on at the reading of that number; at none if that is 0. */
+  call(reading: number, back: () => void): void {
+    this.#left = reading
+    this.#back = back
+  }
+
+  override monotonicTimeNanosUnsafe(): bigint {
+    if (this.#left > 0 && --this.#left === 0) this.#back()
+    return super.monotonicTimeNanosUnsafe()
+  }
+}
