@@ -69,6 +69,8 @@ export class Wicket {
   #limits: Complete
   /** The instant of the last failure that was judged. */
   #failedNanos = -Infinity
+  /** How often a place was taken or given back, the circuit judged, or a limit lowered. */
+  #moves = 0
   /** The line in front of the gate, if there is one. */
   line: Observer | undefined = undefined
 
@@ -125,6 +127,12 @@ export class Wicket {
     return pair ?? this.gate.keys.make(tenant, undefined, 1)
   }
 
+  /** The same behind a reading of the clock, which may be anybody's code: the tenant may have come or gone meanwhile. */
+  #again(asked: Asked): Asked {
+    const pair = this.gate.keys.find(asked.tenant, undefined)
+    return pair === asked.pair ? asked : { ...asked, pair }
+  }
+
   /** Check 1 alone, as {@link enter} would answer it at `now`. It changes nothing but what is due. */
   peek(now?: number): Refused.CircuitOpen | undefined {
     const shut = this.gate.circuit.shut(this.#gateTime(now))
@@ -133,8 +141,10 @@ export class Wicket {
 
   /** Takes a place at once, or says why not; those who wait in line go first. */
   enter(asked: Asked): Entry | Refused.CircuitOpen | Refused.Saturated {
+    if (this.gate.circuit.isClosed) return this.#refusal(asked, 0) ?? this.#letIn(asked, 0)
     const now = this.#gateTime()
-    return this.#refusal(asked, now) ?? this.#letIn(asked, now)
+    const still = this.#again(asked)
+    return this.#refusal(still, now) ?? this.#letIn(still, now)
   }
 
   /**
@@ -180,14 +190,21 @@ export class Wicket {
     restore: Restore,
     judge: Judge<E> | undefined,
   ): Effect.Effect<A, E | Refused.CircuitOpen | Refused.Saturated | Refused.CallTimedOut> {
-    const now = this.#gateTime()
-    const refusal = this.#refusal(asked, now)
-    if (refusal !== undefined) return Effect.fail(refusal)
+    const { isClosed } = this.gate.circuit
+    // Who finds no place behind a closed circuit asks no clock.
+    const full = isClosed ? this.#refusal(asked, 0) : undefined
+    if (full !== undefined) return Effect.fail(full)
+    const before = this.#moves
     // A probe counts from its pass, as its lease does.
-    const startedNanos = this.gate.circuit.isClosed ? this.now() : now
+    const startedNanos = this.now()
+    const now = this.#gateTime(startedNanos)
+    const isSame = isClosed && this.#moves === before
+    const still = isSame ? asked : this.#again(asked)
+    const refusal = isSame ? undefined : this.#refusal(still, now)
+    if (refusal !== undefined) return Effect.fail(refusal)
     // A clock that went back: nothing of before is of the time that it tells now.
     if (startedNanos < this.#failedNanos) this.#failedNanos = -Infinity
-    const entry = this.#letIn(asked, now)
+    const entry = this.#letIn(still, now)
     const maxNanos = Math.round(this.#limits.maxElapsedMillis * 1e6)
     return this.calls.start(new Call({ entry, judge, startedNanos, maxNanos }), work, restore)
   }
@@ -196,6 +213,7 @@ export class Wicket {
   lower(next: Complete): BelowUse | undefined {
     const above = this.gate.firstAbove(next)
     if (above !== undefined) return new BelowUse({ account: above.name, limit: above.limit, use: above.use })
+    this.#moves++
     this.#limits = next
     this.gate.lower(next, circuitRules(next))
     // Where less is reserved there is more for ordinary work.
@@ -249,12 +267,14 @@ export class Wicket {
   }
 
   #granted(entry: Entry): Entry {
+    this.#moves++
     this.counted.granted++
     if (entry.pass.probe) this.#publish("probing")
     return entry
   }
 
   #judge(entry: Entry, verdict: Verdict, now: number): void {
+    this.#moves++
     if (verdict === "failure") this.#failedNanos = now
     this.#count(verdict, this.gate.circuit.isCurrent(entry.pass))
     const event = this.gate.judge(entry, verdict, now)
@@ -269,6 +289,7 @@ export class Wicket {
   }
 
   #leave(entry: Entry): void {
+    this.#moves++
     if (this.gate.leave(entry)) this.line?.freed(entry.pair, entry.arrival)
     this.tell()
   }

@@ -14,6 +14,7 @@ import type { Options } from "../../core/GateOptions.ts"
 import * as ProviderGate from "../../core/ProviderGate.ts"
 import { wicketOf } from "../../core/Wicket.ts"
 import { HandClock } from "../../core/testing/HandClock.ts"
+import { CallingClock } from "../support/CallingClock.ts"
 import * as Books from "../support/GateBooks.ts"
 
 type Gate = ProviderGate.ProviderGate
@@ -533,20 +534,3 @@ describe("an opening", () => {
     },
   )
 })
-
-/** A clock that calls back as it is read, for once. */
-class CallingClock extends HandClock {
-  #left = 0
-  #back: () => void = () => {}
-
-  /** From now on at the reading of that number; at none if that is 0. */
-  call(reading: number, back: () => void): void {
-    this.#left = reading
-    this.#back = back
-  }
-
-  override monotonicTimeNanosUnsafe(): bigint {
-    if (this.#left > 0 && --this.#left === 0) this.#back()
-    return super.monotonicTimeNanosUnsafe()
-  }
-}

@@ -9,12 +9,14 @@ import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
 import * as Metric from "effect/Metric"
+import * as Scope from "effect/Scope"
 import * as TestClock from "effect/testing/TestClock"
 import * as Deadline from "../../core/Deadline.ts"
 import type { Options } from "../../core/GateOptions.ts"
 import type { GateSnapshot } from "../../core/GateSnapshot.ts"
 import * as ProviderGate from "../../core/ProviderGate.ts"
 import { HandClock } from "../../core/testing/HandClock.ts"
+import { CallingClock } from "../support/CallingClock.ts"
 import * as Books from "../support/GateBooks.ts"
 
 const options: Options = {
@@ -218,6 +220,28 @@ describe("the time limit", () => {
       assert.isTrue(over)
       assert.deepInclude(yield* Books.settled(gate), { failures: 1, successes: 0 })
     }))
+
+  it.each(["run", "tryEnter"] as const)("PG-2 PG-3: a clock that calls back lets %s past no bound", (verb) => {
+    const clock = new CallingClock()
+    const on = <A, E>(effect: Effect.Effect<A, E>) => Effect.provideService(effect, Clock.Clock, clock)
+    const limits = { concurrency: 2, reservedControl: 0, tenantConcurrency: 1, failureThreshold: 1 }
+    const gate = Effect.runSync(on(ProviderGate.make(limits)))
+    const scope = Scope.makeUnsafe()
+    const enters = on(Scope.provide(gate.tryEnter(ask), scope))
+    if (verb === "tryEnter") {
+      Effect.runSync(on(Effect.exit(gate.run({ tenant: "down" }, Effect.fail("down")))))
+      clock.advance(60_000)
+    }
+    clock.call(1, () => {
+      if (verb === "tryEnter") Effect.runSync(on(gate.run({ tenant: "probe" }, Effect.void)))
+      Effect.runSync(enters)
+    })
+    const calls = verb === "run" ? gate.run(ask, Effect.never) : Effect.scoped(gate.tryEnter(ask))
+    assert.include(String(Effect.runSyncExit(on(calls))), "Saturated")
+    assert.deepInclude(Effect.runSync(Books.balanced(gate)), { held: 1, tenantsActive: 1 })
+    Effect.runSync(Scope.close(scope, Exit.void))
+    Effect.runSync(Books.settled(gate))
+  })
 
   it("PG-23: a timer that rings late has the failure recorded with the time of the deadline all the same", () => {
     const clock = new HandClock()
