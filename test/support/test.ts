@@ -1,6 +1,6 @@
 /**
- * `npm test`: the checks, the suite on Node, and that on Deno, on Bun, and of what the platforms supply on the oldest and the
- * newest Node, all side by side.
+ * `npm test`: the checks, then the suite on Node, and beside it on Deno, on Bun, and of what the platforms supply on the
+ * oldest and the newest Node.
  *
  * - `--quick`: on Node alone unless `--runtime` names another, without the checks and without `*.slow.*` files
  * - `--runtime NAME`: on that runtime alone, without the checks
@@ -57,6 +57,8 @@ const cores = availableParallelism()
 const results: Suite.Test[] = []
 const otherNodes = Runtime.otherNodes.filter((name) => whole || wanted.includes(name))
 await Promise.all([...runtimes, ...otherNodes].map(Runtime.install))
+// Before the suites, since they write beside the sources what no check is for.
+if (whole) results.push(...await check())
 /** One after the other, each with so many workers. */
 const suites = async (
   names: readonly (Runtime.Name | Runtime.OtherNode)[],
@@ -67,11 +69,10 @@ const suites = async (
   for (const name of names) tests.push(...await suite(name, [...args, ...more], workers))
   return tests
 }
-// Two lanes of about the same length, and the checks beside them. Many tests wait for a real clock or another process, so that
-// one worker a core in each of them keeps the cores busy to the end, and one more in a lane that is alone.
+// Two lanes of about the same length. Many tests wait for a real clock or another process, so that one worker a core in each
+// of them keeps the cores busy to the end, and one more in a lane that is alone.
 const workers = runtimes.length > 1 ? cores : cores + 1
 const lanes = await Promise.all([
-  whole ? check() : [],
   suites(runtimes.filter((name) => name === "node"), workers),
   suites(runtimes.filter((name) => name !== "node"), workers).then(async (tests) => [
     ...tests,
