@@ -31,7 +31,9 @@ interface Flaky {
 }
 
 const seconds = 10
-const [outageFrom, outageTo] = [4, 6]
+const outageFrom = 4
+/** How long it lasts at least; as long again at most, where a busy machine has let too few calls come to open its circuit. */
+const outageSeconds = 2
 const path = "/demo/delay/50"
 /** Of each tenant, at the second provider. */
 const flakyClients = 2
@@ -54,7 +56,7 @@ export const run = ({ gateway, outage, platform, print }: Stage): Effect.Effect<
     const client = clientOf(gateway.url, platform)
     yield* print(
       `alpha sends ${tenants[0]!.clients} requests at once, bravo and charlie 16 each, for ${seconds} seconds; ` +
-        `each sends ${flakyClients} more to flaky, which fails from second ${outageFrom} to ${outageTo}`,
+        `each sends ${flakyClients} more to flaky, which fails for ${outageSeconds} seconds from second ${outageFrom}`,
     )
     const flaky: Flaky = { faulty: 0, spared: 0 }
     const from = yield* Clock.currentTimeMillis
@@ -62,11 +64,16 @@ export const run = ({ gateway, outage, platform, print }: Stage): Effect.Effect<
     const second = tenants.flatMap((tenant) =>
       Array.from({ length: flakyClients }, () => flakyLoop(client, tenant, flaky, from))
     )
-    const failing = Effect.all([
-      Effect.delay(outage.begin, outageFrom * 1_000),
-      Effect.delay(outage.end, outageTo * 1_000),
-    ], {
-      concurrency: 2,
+    const outages: Array<readonly [atMillis: number, what: string]> = []
+    const noted = (what: string) => Effect.map(Clock.currentTimeMillis, (at) => void outages.push([at - from, what]))
+    const failing = Effect.gen(function* () {
+      yield* Effect.sleep(outageFrom * 1_000)
+      yield* outage.begin
+      yield* noted("begins to fail")
+      yield* Effect.sleep(outageSeconds * 1_000)
+      yield* Effect.raceFirst(outage.felt, Effect.sleep(outageSeconds * 1_000))
+      yield* outage.end
+      yield* noted("is well again")
     })
     yield* Effect.all([...loops, ...second, failing, progress(tenants, print)], {
       concurrency: "unbounded",
@@ -74,7 +81,7 @@ export const run = ({ gateway, outage, platform, print }: Stage): Effect.Effect<
     })
     const end = yield* settled(gateway, client)
     for (const line of tableOf(tenants, end)) yield* print(line)
-    for (const line of circuitOf(flaky, end, from)) yield* print(line)
+    for (const line of circuitOf(flaky, outages, end, from)) yield* print(line)
     yield* print(`fairness: ${jain(tenants).toFixed(4)} (Jain's index of requests served; 1 is equal shares)`)
     const wrong = leaksOf(end, client, tenants.reduce((sum, tenant) => sum + tenant.failed, 0))
     yield* print(wrong.length === 0 ? "leaks: none" : `leaks: ${wrong.join(", ")}`)
@@ -219,15 +226,16 @@ const aligned = (table: ReadonlyArray<ReadonlyArray<string>>): ReadonlyArray<str
   )
 }
 
-/** The outage as the gateway saw it: when the circuit of `flaky` changed, and what its clients got. */
-const circuitOf = (flaky: Flaky, end: Overview, from: number): ReadonlyArray<string> => {
-  const own: ReadonlyArray<readonly [number, string]> = [
-    [outageFrom * 1_000, "begins to fail"],
-    [outageTo * 1_000, "is well again"],
-  ]
+/** The outage, and how the gateway saw it: when the circuit of `flaky` changed, and what its clients got. */
+const circuitOf = (
+  flaky: Flaky,
+  outages: ReadonlyArray<readonly [atMillis: number, what: string]>,
+  end: Overview,
+  from: number,
+): ReadonlyArray<string> => {
   const seen = end.changes.filter(({ provider }) => provider === "flaky")
     .map(({ atMillis, event }) => [atMillis - from, `circuit ${event}`] as const)
-  const rows = [...own, ...seen].toSorted(([a], [b]) => a - b)
+  const rows = [...outages, ...seen].toSorted(([a], [b]) => a - b)
     .map(([millis, what]) => [what, `${(millis / 1_000).toFixed(2)} s`])
   const state = end.gates.find(({ provider }) => provider === "flaky")?.circuit ?? "unknown"
   return [
