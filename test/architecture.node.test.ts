@@ -78,7 +78,7 @@ const ranks: Architecture.Ranks = {
   "core/http/HttpSyntax.ts": 5,
   "core/http/HttpFault.ts": 5,
   "core/http/HttpLimits.ts": 5,
-  "core/http/Latin1.ts": 5,
+  "core/http/Latin1.ts": 4.9,
   "core/http/Slab.ts": 5.1,
   "core/http/Http1Limits.ts": 5.1,
   "core/http/HttpGiven.ts": 5.05,

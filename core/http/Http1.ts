@@ -5,18 +5,18 @@
  * of the one when they are whole or wrong, of the other when it is taken. One exchange at a time: nothing is pipelined.
  */
 import * as Result from "effect/Result"
-import { InvalidLimits } from "../Refusal.ts"
+import type { InvalidLimits } from "../Refusal.ts"
 import { Http1Connection } from "./Http1Connection.ts"
-import { defaults, type Http1Limits } from "./Http1Limits.ts"
+import { type Http1Limits, ranges } from "./Http1Limits.ts"
 import { ResponseReader } from "./Http1Response.ts"
 import type { HttpEngine } from "./HttpEngine.ts"
 import { decode } from "./HttpLimits.ts"
-import * as Latin1 from "./Latin1.ts"
+import type { Latin1 } from "./Latin1.ts"
 import { Slab } from "./Slab.ts"
 
 export interface Options extends Http1Limits {
   /** The platform's own decoder; the core's is right, and slower. */
-  readonly latin1?: Latin1.Latin1 | undefined
+  readonly latin1?: Latin1 | undefined
 }
 
 /**
@@ -35,20 +35,17 @@ export interface Options extends Http1Limits {
  * console.log(events.map(({ _tag }) => _tag).join(" "), connection.room) // Head Data End 1
  * ```
  */
-export const make = (
-  { latin1 = Latin1.portable, ...given }: Options = {},
-): Result.Result<HttpEngine, InvalidLimits> => {
-  const system = "Http1"
-  if (typeof latin1 !== "function") {
-    return Result.fail(new InvalidLimits({ system, limit: "latin1", rule: "a function", value: latin1 }))
-  }
-  return Result.map(decode(system, defaults, given), (limits): HttpEngine => {
+export const make = (options: Options = {}): Result.Result<HttpEngine, InvalidLimits> =>
+  Result.map(decode("Http1", ranges, options), ({ latin1, limits }): HttpEngine => {
     const { maxHeadBytes } = limits
     const slab = new Slab()
     return {
       protocol: "h1",
-      open: ({ proxied = false } = {}) =>
-        new Http1Connection(new ResponseReader(limits, latin1), { proxied, maxHeadBytes, slab }),
+      open: (opening) =>
+        new Http1Connection(new ResponseReader(limits, latin1), {
+          proxied: opening?.proxied === true,
+          maxHeadBytes,
+          slab,
+        }),
     }
   })
-}

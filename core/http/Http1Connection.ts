@@ -9,7 +9,18 @@ import { noFields, type ResponseReader } from "./Http1Response.ts"
 import type { EngineConnection, Event, Exchange, Retired, Sent } from "./HttpEngine.ts"
 import { ExchangeOver, fault, type MessageCut, type ProtocolFault } from "./HttpFault.ts"
 import type { Fields, HttpRequest } from "./HttpMessage.ts"
-import { beyond, bytesThere, invalid, lost, readBytes, readFields, readRequest, short, wrongCode } from "./HttpGiven.ts"
+import {
+  beyond,
+  bytesThere,
+  lost,
+  readBytes,
+  readFields,
+  readRequest,
+  short,
+  wrongCode,
+  wrongPiece,
+  wrongType,
+} from "./HttpGiven.ts"
 
 /** Shared by all connections, so that nobody may add to it. */
 const noOutput = Object.freeze([]) as ReadonlyArray<Uint8Array> as Array<Uint8Array>
@@ -61,13 +72,13 @@ export class Http1Connection implements EngineConnection {
     const given = readRequest(request)
     if (this.room === 0) return { _tag: "Unsent", request, why: this.isRetired ? "retired" : "busy" }
     if (given instanceof InvalidRequest) return { _tag: "Malformed", error: given }
-    // A tunnel inside a stream, which this protocol has not.
-    if (given.protocol !== undefined) return { _tag: "Unsent", request, why: "unsupported" }
     const exchange = this.#last + 1
     const course = encode(given, this.#manner, exchange)
     if (course instanceof InvalidRequest) return { _tag: "Malformed", error: course }
     // RFC 9112, 6.1: no chunks toward a peer of HTTP/1.0.
-    if (this.#reader.isOld && course.left === undefined) return { _tag: "Unsent", request, why: "unsupported" }
+    if (course === undefined || (this.#reader.isOld && course.left === undefined)) {
+      return { _tag: "Unsent", request, why: "unsupported" }
+    }
     this.#last = exchange
     this.#course = course
     this.#reader.begin(exchange, course)
@@ -79,7 +90,7 @@ export class Http1Connection implements EngineConnection {
     const part = readBytes(bytes)
     const course = this.#sending(exchange)
     if (course === undefined) return Result.fail(new ExchangeOver({ exchange }))
-    if (part === undefined) return Result.fail(invalid("upload", bytesThere))
+    if (part === undefined) return Result.fail(wrongType("upload", bytesThere, bytes))
     const { left } = course
     const { length } = part
     if (left !== undefined && length > left) return Result.fail(beyond(left, length))
@@ -92,10 +103,10 @@ export class Http1Connection implements EngineConnection {
   }
 
   finish(exchange: Exchange, trailers: Fields = noFields): Result.Result<void, ExchangeOver | InvalidRequest> {
-    const fields = readFields(trailers)
+    const fields = readFields("trailers", trailers)
     const course = this.#sending(exchange)
     if (course === undefined) return Result.fail(new ExchangeOver({ exchange }))
-    if (fields === undefined) return Result.fail(invalid("trailers", "a list of names and values"))
+    if (fields instanceof InvalidRequest) return Result.fail(fields)
     if (course.left !== undefined) return Result.fail(short(course.left))
     const end = encodeEnd(this.#manner, fields)
     if (end instanceof InvalidRequest) return Result.fail(end)
@@ -128,8 +139,9 @@ export class Http1Connection implements EngineConnection {
 
   receive(bytes: Uint8Array): ReadonlyArray<Event> {
     const events: Array<Event> = []
-    if (this.#hasLost && !this.#isOver) this.#fail(events, lost(), "cut")
-    if (bytes.length === 0 || (this.#isOver && !this.#reader.isSwitched)) return events
+    const wrong = this.#hasLost ? lost() : wrongPiece(bytes)
+    if (wrong !== undefined && !this.#isOver) this.#fail(events, wrong, "cut")
+    if (wrong !== undefined || bytes.length === 0 || (this.#isOver && !this.#reader.isSwitched)) return events
     // Nobody has asked what is not written yet.
     const isAsked = this.#course === undefined || this.#course.output === noOutput
     const read = !isAsked ? unasked() : this.#reader.isIdle ? 0 : this.#reader.read(bytes, 0, events)

@@ -70,7 +70,7 @@ const steered = (
     case "upgrade":
       return void addElements(asking.offers, value)
     case "content-length":
-      return value === `${length}` ? undefined : "the length of the body"
+      return length !== undefined && value === `${length}` ? undefined : "the length of the body"
     case "transfer-encoding":
       return "left out"
     case "expect":

@@ -1,5 +1,6 @@
 /** The limits of HTTP/1.1, and what each is by default. Owns nothing. */
-import { type Complete, defaults as common, type HttpLimits } from "./HttpLimits.ts"
+import * as Limit from "../Limits.ts"
+import { type HttpLimits, type Ranges, ranges as common } from "./HttpLimits.ts"
 
 /** Each is a whole number from 1 to 1,048,576. */
 export interface Http1Limits extends HttpLimits {
@@ -11,9 +12,9 @@ export interface Http1Limits extends HttpLimits {
   readonly maxChunkOverheadBytes?: number | undefined
 }
 
-export const defaults: Complete<Http1Limits> = {
+export const ranges: Ranges<Http1Limits> = {
   ...common,
-  maxLineBytes: 32_768,
-  maxChunkLineBytes: 256,
-  maxChunkOverheadBytes: 16_384,
+  maxLineBytes: [1, Limit.most, 32_768],
+  maxChunkLineBytes: [1, Limit.most, 256],
+  maxChunkOverheadBytes: [1, Limit.most, 16_384],
 }

@@ -34,13 +34,17 @@ export interface Manner {
 /** A body up to here is written in one piece with what frames it, which costs a copy and saves a write. */
 const together = 16_384
 
-/** The exchange that a request begins; or what is wrong with the request. */
-export const encode = (given: Given, manner: Manner, exchange: Exchange): Course | InvalidRequest => {
+/**
+ * The exchange that a request begins; what is wrong with the request; or undefined of one that wants a tunnel inside of a
+ * stream, which this protocol has not.
+ */
+export const encode = (given: Given, manner: Manner, exchange: Exchange): Course | InvalidRequest | undefined => {
   const { maxHeadBytes, proxied, slab } = manner
-  const { authority, body, length, method, scheme } = given
-  const isConnect = method === "CONNECT"
-  const wrong = wrongRequest(given, isConnect)
+  const { authority, body, length, method, protocol, scheme } = given
+  const wrong = wrongRequest(given)
   if (wrong !== undefined) return wrong
+  if (protocol !== undefined) return undefined
+  const isConnect = method === "CONNECT"
   let asking = write(given, manner, authority)
   if (asking instanceof InvalidRequest) return asking
   const { host = authority, offers, options } = asking

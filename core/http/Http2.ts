@@ -7,15 +7,16 @@
  * when it ends.
  */
 import * as Result from "effect/Result"
-import { InvalidLimits } from "../Refusal.ts"
+import type { InvalidLimits } from "../Refusal.ts"
 import { Http2Connection } from "./Http2Connection.ts"
-import { decode, type Http2Limits } from "./Http2Limits.ts"
+import { type Http2Limits, ranges } from "./Http2Limits.ts"
 import type { HttpEngine } from "./HttpEngine.ts"
-import * as Latin1 from "./Latin1.ts"
+import { decode } from "./HttpLimits.ts"
+import type { Latin1 } from "./Latin1.ts"
 
 export interface Options extends Http2Limits {
   /** The platform's own decoder; the core's is right, and slower. */
-  readonly latin1?: Latin1.Latin1 | undefined
+  readonly latin1?: Latin1 | undefined
 }
 
 /**
@@ -40,15 +41,8 @@ export interface Options extends Http2Limits {
  * console.log(events.map(({ _tag }) => _tag).join(" "), connection.room) // Head End 1024
  * ```
  */
-export const make = (
-  { latin1 = Latin1.portable, ...given }: Options = {},
-): Result.Result<HttpEngine, InvalidLimits> => {
-  const system = "Http2"
-  if (typeof latin1 !== "function") {
-    return Result.fail(new InvalidLimits({ system, limit: "latin1", rule: "a function", value: latin1 }))
-  }
-  return Result.map(decode(system, given), (limits): HttpEngine => ({
+export const make = (options: Options = {}): Result.Result<HttpEngine, InvalidLimits> =>
+  Result.map(decode("Http2", ranges, options), ({ latin1, limits }): HttpEngine => ({
     protocol: "h2",
     open: () => new Http2Connection(limits, latin1),
   }))
-}

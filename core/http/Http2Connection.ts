@@ -22,11 +22,14 @@ import {
   bytesThere,
   type Flat,
   invalid,
+  lost,
   readBytes,
   readFields,
   readRequest,
   short,
   wrongCode,
+  wrongPiece,
+  wrongType,
 } from "./HttpGiven.ts"
 import * as Latin1 from "./Latin1.ts"
 
@@ -113,7 +116,7 @@ export class Http2Connection implements EngineConnection {
     const part = readBytes(bytes)
     const stream = this.#sending(exchange)
     if (stream === undefined) return Result.fail(new ExchangeOver({ exchange }))
-    if (part === undefined) return Result.fail(invalid("upload", bytesThere))
+    if (part === undefined) return Result.fail(wrongType("upload", bytesThere, bytes))
     const { left } = stream
     const { length } = part
     if (left !== undefined && length > left) return Result.fail(beyond(left, length))
@@ -133,10 +136,10 @@ export class Http2Connection implements EngineConnection {
   }
 
   finish(exchange: Exchange, trailers: Fields = noFields): Result.Result<void, ExchangeOver | InvalidRequest> {
-    const given = readFields(trailers)
+    const given = readFields("trailers", trailers)
     const stream = this.#sending(exchange)
     if (stream === undefined) return Result.fail(new ExchangeOver({ exchange }))
-    if (given === undefined) return Result.fail(invalid("trailers", "a list of names and values"))
+    if (given instanceof InvalidRequest) return Result.fail(given)
     if (stream.left !== undefined) return Result.fail(short(stream.left))
     if (stream.isTunnel && given.length > 0) return Result.fail(invalid("trailers", "left out with CONNECT"))
     const { maxHeadBytes } = this.#limits
@@ -174,7 +177,9 @@ export class Http2Connection implements EngineConnection {
   }
 
   receive(bytes: Uint8Array): ReadonlyArray<Event> {
-    if (bytes.length > 0) this.#incoming.receive(bytes)
+    const wrong = wrongPiece(bytes)
+    if (wrong !== undefined) this.#incoming.lose(wrong)
+    else this.#incoming.receive(bytes)
     return this.#take()
   }
 
@@ -188,7 +193,7 @@ export class Http2Connection implements EngineConnection {
     const output = this.#output.take()
     for (const { length } of output) {
       if (length === 0) {
-        this.#incoming.lose()
+        this.#incoming.lose(lost())
         return noOutput
       }
     }

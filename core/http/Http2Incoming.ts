@@ -2,6 +2,7 @@
  * What a peer's frames do to a connection: to its streams, its windows and its settings; and how a connection ends. It owns
  * an unfinished frame, the decoder's table, and the window that the peer has.
  */
+import type { InvalidRequest } from "../Refusal.ts"
 import { HpackDecoder } from "./HpackDecoder.ts"
 import type { HpackEncoder } from "./HpackEncoder.ts"
 import { Block, type BlockLimits } from "./Http2Block.ts"
@@ -20,7 +21,6 @@ import { Inflow } from "./Http2Window.ts"
 import type { Event, Exchange, Failed, Retired } from "./HttpEngine.ts"
 import { GoneAway, StreamReset } from "./Http2Fault.ts"
 import { MessageCut, ProtocolFault, type Rule } from "./HttpFault.ts"
-import { lost } from "./HttpGiven.ts"
 import type { Latin1 } from "./Latin1.ts"
 
 export interface IncomingLimits extends BlockLimits, ReaderLimits, OwnSettings {
@@ -100,9 +100,8 @@ export class Incoming implements FrameSink {
     this.#end((stream) => new MessageCut({ how, ...progress(stream) }), isClean ? "closed" : "cut")
   }
 
-  /** Bytes that were given are not there any more, and what is written around them would be taken for them. */
-  lose(): void {
-    const error = lost()
+  /** Bytes are not there, and what comes next would be taken for them. */
+  lose(error: InvalidRequest): void {
     this.#shared.uploads.stop()
     this.#end(() => error, "cut", error)
   }

@@ -1,9 +1,7 @@
-/** The limits of HTTP/2, what each may be, and their check at the door. Owns nothing. */
-import * as Result from "effect/Result"
+/** The limits of HTTP/2, and what each may be. Owns nothing. */
 import * as Limit from "../Limits.ts"
-import { InvalidLimits } from "../Refusal.ts"
 import { firstFrame, firstWindow } from "./Http2Frames.ts"
-import { defaults, type HttpLimits } from "./HttpLimits.ts"
+import { type HttpLimits, type Ranges, ranges as common } from "./HttpLimits.ts"
 
 /**
  * In HTTP/2, bytes of a head or of trailers are those of names and values, and 32 for each field; `maxHeadBytes` also bounds
@@ -34,14 +32,9 @@ export interface Http2Limits extends HttpLimits {
   readonly maxIdleFrames?: number | undefined
 }
 
-export type Decoded = { readonly [K in keyof Http2Limits]-?: number }
-
-/** Of each the least and the most that it may be, and what it is where it is left out. */
-const table: Readonly<Record<keyof Http2Limits, readonly [min: number, max: number, otherwise: number]>> = {
-  maxHeadBytes: [256, Limit.most, defaults.maxHeadBytes],
-  maxFields: [1, Limit.most, defaults.maxFields],
-  maxTrailerBytes: [1, Limit.most, defaults.maxTrailerBytes],
-  maxInformational: [1, Limit.most, defaults.maxInformational],
+export const ranges: Ranges<Http2Limits> = {
+  ...common,
+  maxHeadBytes: [256, Limit.most, common.maxHeadBytes[2]],
   maxStreams: [1, 65_536, 1_024],
   maxStreamsAtFirst: [0, 65_536, 100],
   maxStreamWindowBytes: [firstWindow, 16_777_216, 262_144],
@@ -51,23 +44,4 @@ const table: Readonly<Record<keyof Http2Limits, readonly [min: number, max: numb
   maxContinuations: [0, 1_024, 32],
   maxResets: [16, 16_384, 1_024],
   maxIdleFrames: [100, Limit.most, 10_000],
-}
-
-const names = Object.keys(table) as ReadonlyArray<keyof Http2Limits>
-
-/** Every limit, given or by default; or the first rule that one breaks. A name that is none is a slip, and not passed over. */
-export const decode = (system: string, given: Http2Limits): Result.Result<Decoded, InvalidLimits> => {
-  const unknown = Object.entries(given).find(([name]) => !Object.hasOwn(table, name))
-  if (unknown !== undefined) {
-    const [limit, value] = unknown
-    return Result.fail(new InvalidLimits({ system, limit, rule: `one of ${names.join(", ")}`, value }))
-  }
-  const limits: Partial<Record<keyof Http2Limits, number>> = {}
-  for (const name of names) {
-    const [min, max, otherwise] = table[name]
-    const counted = Limit.count(system, name, given[name] ?? otherwise, { min, max })
-    if (Result.isFailure(counted)) return Result.fail(counted.failure)
-    limits[name] = counted.success
-  }
-  return Result.succeed(limits as Decoded)
 }

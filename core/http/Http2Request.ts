@@ -5,7 +5,7 @@ import { isListed, sizeOf } from "./HpackEncoder.ts"
 import type { Asked } from "./Http2Streams.ts"
 import { type Flat, type Given, invalid } from "./HttpGiven.ts"
 import { wrongField, wrongRequest, wrongValue } from "./HttpRules.ts"
-import { isAuthority, isToken, steers } from "./HttpSyntax.ts"
+import { isAuthority, steers } from "./HttpSyntax.ts"
 
 export interface Prepared extends Asked {
   /** In their order on the wire, in lower case. */
@@ -16,10 +16,9 @@ export interface Prepared extends Asked {
 
 /** `maxBytes`: names, values and 32 for each field, in all. */
 export const prepare = (given: Given, maxBytes: number): Result.Result<Prepared, InvalidRequest> => {
-  const { body, hasBody, length, method, protocol } = given
+  const { body, hasBody, length, method } = given
   const isTunnel = method === "CONNECT"
-  // An extended CONNECT has the scheme, authority and path of any other request.
-  const wrong = wrongOpening(given) ?? wrongRequest(given, isTunnel && protocol === undefined)
+  const wrong = wrongRequest(given)
   if (wrong !== undefined) return Result.fail(wrong)
   const head = pseudo(given)
   const wrongInFields = addFields(given, head)
@@ -54,15 +53,6 @@ export const prepareTrailers = (trailers: Flat, maxBytes: number): Result.Result
     : Result.succeed(fields)
 }
 
-/** An extended CONNECT has no body ahead of its answer. */
-const wrongOpening = ({ hasBody, method, protocol }: Given): InvalidRequest | undefined => {
-  if (protocol === undefined) return undefined
-  if (method !== "CONNECT" || typeof protocol !== "string" || !isToken(protocol)) {
-    return invalid("protocol", "a token, and with CONNECT")
-  }
-  return hasBody ? invalid("body", "left out with CONNECT") : undefined
-}
-
 /** RFC 9113, 8.3.1 and 8.5; RFC 8441, 4. The authority is the second of them. */
 const pseudo = ({ authority, method, path, protocol, scheme }: Given): Array<string> => {
   // JavaScriptCore copies an array that was written out once something is added to it.
@@ -85,8 +75,8 @@ const addFields = (given: Given, head: Array<string>): InvalidRequest | undefine
     const wrong = isKnown ? wrongValue(name, value) : wrongField(name, value)
     if (wrong !== undefined) return wrong
     const own = isKnown ? name : name.toLowerCase()
-    const wrongHere = wrongOwn(own, value, given)
-    if (wrongHere !== undefined) return wrongHere
+    const rule = brokenBy(own, value, given)
+    if (rule !== undefined) return invalid(own, rule)
     if (own === "host") {
       if (isHosted) return invalid("host", "there once")
       isHosted = true
@@ -96,34 +86,25 @@ const addFields = (given: Given, head: Array<string>): InvalidRequest | undefine
   return undefined
 }
 
-const wrongOwn = (
-  name: string,
-  value: string,
-  { authority, length, method, protocol }: Given,
-): InvalidRequest | undefined => {
+/** The rule that a field breaks which the connection or the framing has its own way with. */
+const brokenBy = (name: string, value: string, { authority, length, method, protocol }: Given): string | undefined => {
   switch (name) {
     case "host":
       // It becomes :authority; that of a plain CONNECT is its target.
-      if (method === "CONNECT" && protocol === undefined) {
-        return value === authority ? undefined : invalid("host", "the authority, or left out")
-      }
-      return isAuthority(value, false) ? undefined : invalid("host", "a host, or a host and a port")
+      if (method === "CONNECT" && protocol === undefined) return value === authority ? undefined : "the authority"
+      return isAuthority(value, false) ? undefined : "host or host:port"
     case "content-length":
-      return method !== "CONNECT" && length !== undefined && value === `${length}`
-        ? undefined
-        : invalid("content-length", "the length of the body")
+      return length !== undefined && value === `${length}` ? undefined : "the length of the body"
     case "connection":
     case "keep-alive":
     case "proxy-connection":
     case "transfer-encoding":
     case "upgrade":
-      return invalid(name, "left out")
+      return "left out"
     case "expect":
-      return value.toLowerCase() === "100-continue" && length !== 0
-        ? undefined
-        : invalid("expect", "100-continue, and with a body")
+      return value.toLowerCase() === "100-continue" && length !== 0 ? undefined : "100-continue with a body"
     case "te":
-      return value.toLowerCase() === "trailers" ? undefined : invalid("te", "trailers")
+      return value.toLowerCase() === "trailers" ? undefined : "trailers"
     default:
       return undefined
   }

@@ -27,7 +27,7 @@ export interface HttpEngine {
 }
 
 export interface Opening {
-  /** The transport ends at a cleartext proxy, which wants absolute targets. */
+  /** True: the transport ends at a cleartext proxy, which wants absolute targets. */
   readonly proxied?: boolean | undefined
 }
 
@@ -126,7 +126,7 @@ export interface Switched {
 
 /**
  * The exchange is over without an end: its response, as far as it was told, is cut. An `InvalidRequest` is the caller's own:
- * bytes of a body that he transferred, or whose buffer he made smaller, before they were taken.
+ * bytes of a body that he transferred, or whose buffer he made smaller, before they were taken; or what he fed was no bytes.
  */
 export interface Failed {
   readonly _tag: "Failed"
@@ -210,6 +210,8 @@ export interface EngineConnection {
    * Bytes came from the peer, all of which are looked at before it returns. With none it only tells what own calls have
    * brought about: output that was taken may be the end of a body, and in HTTP/2 an upload that ends or is cancelled may leave
    * its share of the window to others.
+   *
+   * What is no Uint8Array, or was transferred, ends the connection: nobody knows what the peer said there.
    */
   readonly receive: (bytes: Uint8Array) => ReadonlyArray<Event>
   /** The peer has closed its side (`ended`), or the transport is gone in any other way (`reset`); nothing comes out any more. */

@@ -31,29 +31,38 @@ export interface Given {
 export const invalid = (field: string, rule: string, value: unknown = "something else"): InvalidRequest =>
   new InvalidRequest({ field, rule, value })
 
+/** A refusal of what is not of its type, which is all that is shown of it; null, which is nobody's secret, as it is. */
+export const wrongType = (field: string, rule: string, value: unknown): InvalidRequest =>
+  invalid(field, rule, value === null ? null : `<${typeof value}>`)
+
 /** The request, or which of its parts is not of its type. */
 export const readRequest = (request: HttpRequest): Given | InvalidRequest => {
+  if (typeof request !== "object" || request === null) return wrongType("request", "an object", request)
   const { authority, body: given, fields: list, method, path, protocol, scheme } = request
-  const fields = readFields(list)
+  const fields = readFields("fields", list)
   const body = readBytes(given)
   const hasBody = given !== undefined
   const length = body?.length ?? (hasBody ? readLength(given) : 0)
-  if (typeof method !== "string" || typeof authority !== "string" || typeof path !== "string") {
-    return invalid("request", "made of texts")
-  }
-  if (fields === undefined) return invalid("fields", "a list of names and values")
-  if (length !== undefined && !(length >= 0)) return invalid("body", `${bytesThere}, or an upload`)
+  const wrong = wrongText("method", method) ?? wrongText("scheme", scheme) ?? wrongText("authority", authority) ??
+    wrongText("path", path) ?? (protocol === undefined ? undefined : wrongText("protocol", protocol))
+  if (wrong !== undefined) return wrong
+  if (fields instanceof InvalidRequest) return fields
+  if (length !== undefined && !(length >= 0)) return wrongType("body", `${bytesThere}, or an upload`, given)
   return { method, scheme, authority, path, protocol, fields, body, hasBody, length }
 }
 
+const wrongText = (part: string, value: unknown): InvalidRequest | undefined =>
+  typeof value === "string" ? undefined : wrongType(part, "text", value)
+
 /** A record, which is easily taken for a list of fields, is none; nor is a list with holes. */
-export const readFields = (list: unknown): Flat | undefined => {
-  if (!Array.isArray(list)) return undefined
+export const readFields = (part: string, list: unknown): Flat | InvalidRequest => {
+  const wrong = (): InvalidRequest => wrongType(part, "a list of names and values", list)
+  if (!Array.isArray(list)) return wrong()
   const fields: Array<string> = []
   const { length } = list
   for (let i = 0; i < length; i++) {
     const field: unknown = list[i]
-    if (!Array.isArray(field)) return undefined
+    if (!Array.isArray(field)) return wrong()
     fields.push(field[0], field[1])
   }
   return fields
@@ -88,6 +97,12 @@ export const readBytes = (given: unknown): Uint8Array | undefined => {
     ? undefined
     : new Uint8Array(0)
 }
+
+/** What is wrong with what came of a peer, if it is no bytes, or was lost on the way. It is read where it lies. */
+export const wrongPiece = (given: unknown): InvalidRequest | undefined =>
+  kind.get!.call(given) === "Uint8Array" && (count.get!.call(given) > 0 || readBytes(given) !== undefined)
+    ? undefined
+    : wrongType("received", bytesThere, given)
 
 /** Bytes that were there were transferred since, or their buffer was made smaller: then none of them is left. */
 export const lost = (): InvalidRequest => invalid("body", "left alone until it is written")

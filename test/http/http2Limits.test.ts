@@ -3,7 +3,8 @@ import { assert, describe, it } from "vitest"
 import * as Result from "effect/Result"
 import type { EngineConnection } from "../../core/http/HttpEngine.ts"
 import * as Http2 from "../../core/http/Http2.ts"
-import { decode, type Http2Limits } from "../../core/http/Http2Limits.ts"
+import { type Http2Limits, ranges } from "../../core/http/Http2Limits.ts"
+import { decode } from "../../core/http/HttpLimits.ts"
 import * as Lab2 from "../support/http/Lab2.ts"
 
 const {
@@ -45,13 +46,13 @@ describe("options are checked at the door:", () => {
       ["maxIdleFrames", 100, most, 10_000],
     ]
     const value = (name: keyof Http2Limits, given: Http2Limits): number | undefined =>
-      Result.getOrUndefined(decode("Http2", given))?.[name]
+      Result.getOrUndefined(decode("Http2", ranges, given))?.limits[name]
     for (const [name, min, max, otherwise] of rows) {
       assert.strictEqual(value(name, {}), otherwise)
       for (const each of [min, max]) assert.strictEqual(value(name, { [name]: each }), each)
       for (const each of [min - 1, max + 1]) assert.isUndefined(value(name, { [name]: each }), `${name} ${each}`)
     }
-    assert.sameMembers(rows.map(([name]) => name), Object.keys(Result.getOrThrow(decode("Http2", {}))))
+    assert.sameMembers(rows.map(([name]) => name), Object.keys(Result.getOrThrow(decode("Http2", ranges, {})).limits))
   })
 
   const given: ReadonlyArray<readonly [Http2.Options, string]> = [

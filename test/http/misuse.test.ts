@@ -3,8 +3,11 @@ import { assert, describe, it } from "vitest"
 import * as Result from "effect/Result"
 import type { EngineConnection } from "../../core/http/HttpEngine.ts"
 import * as Http1 from "../../core/http/Http1.ts"
+import { ranges as http1 } from "../../core/http/Http1Limits.ts"
 import * as Http2 from "../../core/http/Http2.ts"
+import { ranges as http2 } from "../../core/http/Http2Limits.ts"
 import type { Fields, HttpRequest } from "../../core/http/HttpMessage.ts"
+import { InvalidRequest } from "../../core/Refusal.ts"
 import * as Lab from "../support/http/Lab.ts"
 import * as Lab2 from "../support/http/Lab2.ts"
 
@@ -35,12 +38,33 @@ const odd: ReadonlyArray<unknown> = [
   new ArrayBuffer(4),
 ]
 
-/** What of it may stand in a part all the same. */
-const fits: Readonly<Record<string, (value: unknown) => boolean>> = {
-  authority: (value) => value === "text",
-  fields: (value) => Array.isArray(value) && value.length === 0,
-  body: (value) => value === undefined,
-  protocol: (value) => value === undefined,
+/** What a refusal shows of a value whose type is wrong. */
+const shown = (value: unknown): unknown => value === null ? null : `<${typeof value}>`
+
+type Refused = readonly [field: string, rule: string, value: unknown]
+
+const text = (part: string, rule: string, fits: ReadonlyArray<unknown> = []) => (value: unknown): Refused | undefined =>
+  fits.includes(value)
+    ? undefined
+    : typeof value === "string"
+    ? [part, rule, "something else"]
+    : [part, "text", shown(value)]
+
+/** Of each part of a request, how a value is refused; undefined where it fits. */
+const parts: Readonly<Record<keyof HttpRequest, (value: unknown) => Refused | undefined>> = {
+  method: text("method", "a token in capitals"),
+  scheme: text("scheme", "http or https"),
+  authority: text("authority", "host or host:port", ["text"]),
+  path: text("path", "from / on, * with OPTIONS, empty with CONNECT"),
+  protocol: text("protocol", "a token, and with CONNECT", [undefined]),
+  fields: (value) => {
+    if (!Array.isArray(value) || ![...value].every(Array.isArray)) {
+      return ["fields", "a list of names and values", shown(value)]
+    }
+    return value.length > 0 ? ["field", "two texts", shown(value[0][1])] : undefined
+  },
+  body: (value) =>
+    value === undefined ? undefined : ["body", "a Uint8Array that was not transferred, or an upload", shown(value)],
 }
 
 const protocols: Readonly<Record<string, readonly [() => EngineConnection, typeof Http1.make | typeof Http2.make]>> = {
@@ -48,22 +72,80 @@ const protocols: Readonly<Record<string, readonly [() => EngineConnection, typeo
   "HTTP/2": [Lab2.open, Http2.make],
 }
 
+const limits: Readonly<Record<string, object>> = { "HTTP/1.1": http1, "HTTP/2": http2 }
+
 for (const [protocol, [open, make]] of Object.entries(protocols)) {
   describe(protocol, () => {
-    for (const part of ["method", "scheme", "authority", "path", "fields", "body", "protocol"]) {
-      it(`refuses what is no ${part}`, () => {
+    /** How a request is refused, with nothing written. */
+    const refused = (request: unknown): Refused | undefined => {
+      const connection = open()
+      const sent = connection.trySend(request as HttpRequest)
+      if (sent._tag === "Accepted") return undefined
+      assert.deepStrictEqual([connection.takeOutput(), connection.room > 0], [[], true])
+      if (sent._tag === "Unsent") return assert.fail(sent.why)
+      const { field, rule, value } = sent.error
+      return [field, rule, value]
+    }
+
+    for (const [part, rule] of Object.entries(parts)) {
+      it(`refuses what is no ${part}, with the rule and the value`, () => {
+        const method = part === "body" ? "POST" : "GET"
         for (const value of odd) {
-          const connection = open()
-          const method = part === "body" ? "POST" : "GET"
-          const sent = connection.trySend({ ...Lab.get, method, [part]: value } as HttpRequest)
-          const isFit = fits[part]?.(value) === true
-          // HTTP/1.1 hands back whatever asks for a protocol inside of a stream.
-          const refusals = part === "protocol" && protocol === "HTTP/1.1" ? ["Unsent"] : ["Malformed"]
-          assert.include(isFit ? ["Accepted"] : refusals, sent._tag, String(value))
-          if (!isFit) assert.deepStrictEqual(connection.takeOutput(), [])
+          assert.deepStrictEqual(refused({ ...Lab.get, method, [part]: value }), rule(value), String(value))
         }
       })
     }
+
+    it("refuses what is no request", () => {
+      for (const value of odd) {
+        const [field, rule, shows] = refused(value)!
+        if (typeof value !== "object" || value === null) {
+          assert.deepStrictEqual([field, rule, shows], ["request", "an object", shown(value)])
+        } else assert.deepStrictEqual([field, rule, shows], ["method", "text", "<undefined>"])
+      }
+    })
+
+    it("refuses options that are none, each of them, and a name that is none", () => {
+      const why = (options: unknown): Refused | undefined => {
+        const made = make(options as Http1.Options)
+        if (Result.isSuccess(made)) return undefined
+        const { limit, rule, value } = made.failure
+        return [limit, rule, value]
+      }
+      for (const value of odd) {
+        // What an error keeps of it is the matter of all systems.
+        const kept = new InvalidRequest({ field: "", rule: "", value }).value
+        const isObject = typeof value === "object" && value !== null
+        if (!isObject && value !== undefined) assert.deepStrictEqual(why(value), ["options", "an object", kept])
+        assert.deepStrictEqual(
+          why({ latin1: value }),
+          value === undefined || typeof value === "function" ? undefined : ["latin1", "a function", kept],
+        )
+        for (const [name, [min, max]] of Object.entries(limits[protocol]!)) {
+          const rule = `a whole number from ${min} to ${max}`
+          const isFit = value === undefined || value === min
+          assert.deepStrictEqual(why({ [name]: value }), isFit ? undefined : [name, rule, kept])
+        }
+        const rule = `one of ${Object.keys(limits[protocol]!).join(", ")}`
+        assert.deepStrictEqual(why({ maxHeaders: value }), ["maxHeaders", rule, kept])
+      }
+    })
+
+    it("ends a connection that is fed what are no bytes, and tells whose fault it is", () => {
+      for (const value of [...odd, new Uint8ClampedArray(2), Object.create(Uint8Array.prototype), Lab.lost("gone")]) {
+        const connection = open()
+        connection.trySend(Lab.get)
+        const error = { field: "received", rule: "a Uint8Array that was not transferred", value: shown(value) }
+        const [failed, retired, ...rest] = connection.receive(value as Uint8Array)
+        assert.deepInclude(failed, { _tag: "Failed", exchange: 1 })
+        assert.deepInclude(retired, { _tag: "Retired", why: "cut" })
+        for (const event of [failed, retired]) {
+          assert.deepInclude(event?._tag === "Failed" || event?._tag === "Retired" ? event.error : undefined, error)
+        }
+        assert.deepStrictEqual([...rest, ...connection.takeOutput(), connection.room], [0])
+        assert.deepStrictEqual(connection.receive(value as Uint8Array), [])
+      }
+    })
 
     it("goes on though what it handed out was transferred", () => {
       const engine = Result.getOrThrow(make())
@@ -104,8 +186,9 @@ for (const [protocol, [open, make]] of Object.entries(protocols)) {
         connection.trySend({ ...Lab.get, method: "POST", body: { bytes: undefined } })
         connection.takeOutput()
         const upload = connection.upload(1, value as Uint8Array)
-        assert.deepInclude(Result.getOrThrow(Result.flip(upload)), { field: "upload", _tag: "InvalidRequest" })
-        const isFit = value === undefined || fits["fields"]!(value)
+        const refusal = { _tag: "InvalidRequest" as const, field: "upload", value: shown(value) }
+        assert.deepInclude(Result.getOrThrow(Result.flip(upload)), refusal)
+        const isFit = value === undefined || parts.fields(value) === undefined
         assert.strictEqual(Result.isSuccess(connection.finish(1, value as Fields)), isFit, String(value))
         assert.strictEqual(connection.takeOutput().length, isFit ? 1 : 0)
       }

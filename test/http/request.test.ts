@@ -249,7 +249,7 @@ const rows: ReadonlyArray<readonly [title: string, request: object, field: strin
   ["an expectation that is unknown", { body: { bytes: 1 }, fields: [["expect", "x"]] }, "expect"],
   ["a coding that is asked for", { fields: [["te", "gzip"], ["connection", "te"]] }, "te"],
   ["trailers that are not named", { fields: [["te", "trailers"]] }, "connection"],
-  ["a method that is no text", { method: 5 }, "request"],
+  ["a method that is no text", { method: 5 }, "method"],
 ]
 
 describe("refused, with nothing written and nothing changed", () => {

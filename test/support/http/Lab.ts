@@ -11,6 +11,13 @@ export const bytes = (text: string): Uint8Array => {
   return all
 }
 
+/** The same bytes, transferred to nobody. */
+export const lost = (text: string): Uint8Array => {
+  const gone = bytes(text)
+  structuredClone(gone.buffer, { transfer: [gone.buffer as ArrayBuffer] })
+  return gone
+}
+
 export const text = (...all: ReadonlyArray<Uint8Array>): string =>
   all.map((each) => Array.from(each, (byte) => String.fromCharCode(byte)).join("")).join("")
 
