@@ -15,6 +15,7 @@ export interface HeadLimits {
   readonly maxFields: number
 }
 
+const none = new Uint8Array(0)
 const token = Syntax.token.bytes
 const text = Syntax.text.bytes
 const blank = text.map((_, byte) => +(byte === 0x20 || byte === 0x09))
@@ -39,6 +40,12 @@ const minorAt = version.length
 const statusAt = minorAt + 2
 const reasonAt = statusAt + 3
 
+/**
+ * A head up to here becomes text in one call, of which its fields are slices. An engine lets a slice keep the whole text, so
+ * of a larger one each part becomes text by itself: whoever keeps one value keeps no more than this of the others.
+ */
+const together = 1_024
+
 /** Bytes that are kept at least, once any are; and marks that are kept for the next head, of 64 fields. */
 const leastKept = 512
 const mostIdleMarks = 256
@@ -60,7 +67,10 @@ export class HeadReader {
   /** What came before, of which `kept` bytes count. */
   #carry: Uint8Array | undefined = undefined
   #kept = 0
-  #text = ""
+  /** Where a whole one lies until it is taken, and its text where it has one. */
+  #source: Uint8Array = none
+  #offset = 0
+  #text: string | undefined = undefined
 
   constructor(limits: HeadLimits, latin1: Latin1) {
     this.#limits = limits
@@ -109,7 +119,9 @@ export class HeadReader {
     // What is whole in one piece is never copied.
     if (isCarried || !this.isWhole) this.#keep(bytes, from, at)
     if (this.isWhole) {
-      this.#text = isCarried ? this.#latin1(this.#carry!, 0, this.#kept) : this.#latin1(bytes, from, at)
+      this.#source = isCarried ? this.#carry! : bytes
+      this.#offset = isCarried ? 0 : from
+      if (this.length <= together) this.#text = this.#slice(0, this.length)
       this.drop()
     }
     return at
@@ -117,11 +129,10 @@ export class HeadReader {
 
   /** The head that was read, once. */
   take(): ResponseHead {
-    const text = this.#text
     return {
-      version: text[7] === "1" ? "1.1" : "1.0",
-      status: +text.slice(9, 12),
-      reason: text.slice(13, this.#marks[0]),
+      version: this.#slice(minorAt, minorAt + 1) === "1" ? "1.1" : "1.0",
+      status: +this.#slice(statusAt, reasonAt),
+      reason: this.#slice(reasonAt + 1, this.#marks[0]!),
       fields: this.takeFields(1),
     }
   }
@@ -129,19 +140,28 @@ export class HeadReader {
   /** The fields from a mark on, once: names in lower case, values without the blanks around them. */
   takeFields(from: number): Fields {
     const marks = this.#marks
-    const text = this.#text
+    const source = this.#source
+    const offset = this.#offset
     // One call for all names costs less than one for each.
-    const lower = text.toLowerCase()
+    const lower = this.#text?.toLowerCase()
     const fields: Array<Field> = []
     for (let i = from; i < this.#marked; i += 4) {
+      const name = marks[i]!
+      const nameEnd = marks[i + 1]!
       const start = marks[i + 2]!
       let end = marks[i + 3]!
-      while (end > start && blank[text.charCodeAt(end - 1)] === 1) end--
-      fields.push([lower.slice(marks[i], marks[i + 1]), text.slice(start, end)])
+      while (end > start && blank[source[offset + end - 1]!] === 1) end--
+      fields.push([lower?.slice(name, nameEnd) ?? this.#slice(name, nameEnd).toLowerCase(), this.#slice(start, end)])
     }
-    this.#text = ""
+    this.#source = none
+    this.#text = undefined
     if (marks.length > mostIdleMarks) this.#marks = []
     return fields
+  }
+
+  /** A part of what is whole, as text. */
+  #slice(from: number, to: number): string {
+    return this.#text?.slice(from, to) ?? this.#latin1(this.#source, this.#offset + from, this.#offset + to)
   }
 
   /** Adds bytes to what is kept, in doubled room where it is full, so that a byte is copied a fixed number of times. */

@@ -2,6 +2,7 @@
  * Requests and the heads of responses as every HTTP version has them: plain data, owned by whoever made it.
  *
  * Text is one character a byte: U+0000 to U+00FF. What a peer sent beyond ASCII is therefore kept as it was, undecoded.
+ * Whoever keeps a text of a response may keep up to 1,024 bytes of the head around it in memory, and no more.
  */
 
 /** Names come in lower case from a peer; toward one, HTTP/1.1 writes them as they are given. */

@@ -167,6 +167,15 @@ const rows: ReadonlyArray<Row> = [
     ],
   ],
   [
+    "a length among the fields is what the body says, and of a body that says none there is none",
+    (on) => {
+      const length = (value: string): object => ({ fields: [["content-length", value]] })
+      on.send({ ...open, ...length("undefined") }).send({ ...sized, ...length("03") }).send(length("1"))
+      on.send({ ...length("0"), method: "CONNECT", authority: "example.com:443", path: "" })
+    },
+    ["refused content-length", "refused content-length", "refused content-length", "accepted"],
+  ],
+  [
     "a request that was given whole takes no upload, and no end",
     (on) => on.send().give("x").finish().take().hear("whole").send(post(Lab.bytes("whole"))).give("x").finish(),
     [

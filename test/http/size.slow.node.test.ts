@@ -3,8 +3,8 @@
  * writes bytes; the entry point adds the connection's certificates and the options. `npm run bench -- --group I` prints the
  * same beside Effect's own parts.
  *
- * Why the whole entry point of HTTP/1.1 is more than 6 kB: its reader and writer are 5.6, the connection around them is 1.5,
- * and limits, their check at the door and the port 0.6. In all of it the texts of rules and refusals are 1.1, and the errors
+ * Why the whole entry point of HTTP/1.1 is more than 6 kB: its reader and writer are 5.8, the connection around them is 1.5,
+ * and limits, the check of all options at the door and the port 0.8. In all of it the texts of rules and refusals are 1.1, and the errors
  * that every noun of holdfast shares 0.5. Checking a text once instead of as it is written would save 60 bytes, and cost a
  * tenth of the time.
  */
@@ -45,13 +45,13 @@ const from = (...names: ReadonlyArray<string>): string =>
   names.map((name) => `export * from ${JSON.stringify(`${root}core/http/${name}.ts`)}\n`).join("")
 
 it(
-  "reader and writer of HTTP/1.1 are at most 6 kB, and 7.8 kB with all that the entry point has",
+  "reader and writer of HTTP/1.1 are at most 6 kB, and 8.2 kB with all that the entry point has",
   { timeout: 60_000 },
   async () => {
     const codec = await gzipped(`${from("Http1Request", "Http1Response")}export * from "effect/Result"\n`)
     const entry = await gzipped(from("Http1"))
     assert.isAtMost(codec, 6_000)
-    assert.isAtMost(entry, 7_800)
+    assert.isAtMost(entry, 8_200)
     // Both are there: what is empty would be small, too.
     assert.isAbove(codec, 4_000)
     assert.isAbove(entry, codec)
