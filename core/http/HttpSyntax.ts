@@ -31,16 +31,15 @@ export const isToken = (value: string): boolean => value !== "" && !token.outsid
 /** No method that is in use has small letters; those of a standard one make another method, or for some servers do not. */
 export const isMethod = (value: string): boolean => isToken(value) && value === value.toUpperCase()
 
-// A name or IPv4 address of the characters that names have in practice, or an IPv6 address.
-const host = /^(?:[\w\-.~]+|\[[\da-fA-F:.]+\])(?::\d{1,5})?$/
+// A name or IPv4 address of the characters that names have in practice, or an IPv6 address; and perhaps a port.
+const host = /^(?:[\w\-.~]+|\[[\da-fA-F:.]+\])(?::(\d{1,5}))?$/
 
 /** Host and perhaps port; of a CONNECT, host and port (RFC 9110, 9.3.6). */
 export const isAuthority = (value: string, withPort: boolean): boolean => {
-  if (!host.test(value)) return false
-  const colon = value.lastIndexOf(":")
-  if (colon < 0 || value.endsWith("]")) return !withPort
-  const port = +value.slice(colon + 1)
-  return port > 0 && port < 65_536
+  const match = host.exec(value)
+  if (match === null) return false
+  const [, port] = match
+  return port === undefined ? !withPort : +port > 0 && +port < 65_536
 }
 
 // From a character that is no blank to the last one such before a comma.

@@ -96,6 +96,12 @@ for (const [protocol, [open, make]] of Object.entries(protocols)) {
       })
     }
 
+    it("asks for a port with CONNECT, up to the last there is", () => {
+      const connect = (authority: string): Refused | undefined => refused({ ...Lab.connect, authority })
+      assert.deepStrictEqual(connect("example.com"), ["authority", "host:port", "something else"])
+      assert.deepStrictEqual([connect("example.com:65535"), connect("[::1]:1")], [undefined, undefined])
+    })
+
     it("refuses what is no request", () => {
       for (const value of odd) {
         const [field, rule, shows] = refused(value)!

@@ -80,6 +80,11 @@ describe("the body of a request", () => {
     const [head, rest] = connection.takeOutput()
     assert.match(Lab.text(head!), /content-length: 20000\r\n\r\n$/)
     assert.strictEqual(rest!.buffer, body.buffer)
+    for (const [length, pieces] of [[16_384, 1], [16_385, 2]] as const) {
+      const other = Lab.open()
+      other.trySend({ ...post, body: new Uint8Array(length) })
+      assert.strictEqual(other.takeOutput().length, pieces)
+    }
   })
 
   it("is announced as empty where the method means to carry one, and not where it does not", () => {
@@ -190,6 +195,7 @@ const rows: ReadonlyArray<readonly [title: string, request: object, field: strin
   ["a percent sign in the authority", { authority: "ex%61mple.com" }, "authority"],
   ["a port that is none", { authority: "example.com:99999" }, "authority"],
   ["port 0", { authority: "example.com:0" }, "authority"],
+  ["port 65536", { authority: "example.com:65536" }, "authority"],
   ["an empty port", { authority: "example.com:" }, "authority"],
   ["an address without brackets", { authority: "::1" }, "authority"],
   ["two hosts", { authority: "a,b@c" }, "authority"],
