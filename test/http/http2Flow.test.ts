@@ -49,6 +49,7 @@ describe("toward the peer", () => {
     "is reset": (connection) => connection.receive(Lab2.reset(1, 8)),
     "breaks a rule": (connection) => connection.receive(windowUpdate(1, 0)),
     "is finished": (connection) => connection.finish(1),
+    "is finished with trailers": (connection) => connection.finish(1, [["x", "y"]]),
   }
   for (const [title, ends] of Object.entries(ways)) {
     it(`what was kept for one that ${title} is another's in that step`, () => {
