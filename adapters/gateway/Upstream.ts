@@ -15,21 +15,24 @@ import * as HeaderFields from "./HeaderFields.ts"
 import type { Call, Reply } from "./Message.ts"
 import type { Platform } from "./Platform.ts"
 
+/** `connect`: nobody was reached. `head`: somebody was, and no usable head came; at the edge this is both. */
+type Phase = "connect" | "head" | "upload"
+
 /** No usable response came. `code` is the runtime's, such as `ECONNREFUSED`; nothing of the exchange is still held. */
 export class UpstreamFailed extends Refusal {
   readonly _tag = "UpstreamFailed"
   override readonly name = "UpstreamFailed"
   readonly provider: string
-  readonly phase: "head" | "upload"
+  readonly phase: Phase
   readonly code: string
-  constructor(facts: { readonly provider: string; readonly phase: "head" | "upload"; readonly code: string }) {
+  constructor(facts: { readonly provider: string; readonly phase: Phase; readonly code: string }) {
     super()
     this.provider = facts.provider
     this.phase = facts.phase
     this.code = facts.code
   }
   override get message(): string {
-    return `provider ${this.provider} gave no response: ${this.code} in its ${this.phase}`
+    return `provider ${this.provider} gave no response (${this.phase}: ${this.code})`
   }
 }
 

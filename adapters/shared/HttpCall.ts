@@ -1,8 +1,11 @@
 /** What an outgoing HTTP exchange is asked, what it answers, and how it fails, however it is carried. It owns nothing. */
 import { Refusal } from "../../core/Refusal.ts"
 
-/** Where the exchange was when it failed: `head` is everything before the response's head came, dialling included. */
-export type Phase = "head" | "upload"
+/**
+ * Where the exchange was when it failed: `connect` is until the connection stands, the name and TLS included, `head` from
+ * there until the response's head; at the edge, where nobody tells the two apart, `head` is both.
+ */
+export type Phase = "connect" | "head" | "upload"
 
 /** No response came. `code` is the runtime's (`ECONNREFUSED`, `HPE_…`); it names no address. The connection is gone. */
 export class ExchangeFailed extends Refusal {
@@ -16,7 +19,7 @@ export class ExchangeFailed extends Refusal {
     this.code = facts.code
   }
   override get message(): string {
-    return `the exchange failed in its ${this.phase}: ${this.code}`
+    return `the exchange failed (${this.phase}: ${this.code})`
   }
 }
 

@@ -24,10 +24,15 @@ export const exchange = (call: Call, witness: Witness): Effect.Effect<Reply, Exc
   Effect.acquireRelease(
     Effect.sync(() => open(call, witness)),
     // A request's error after this point has no listener that cares: the one from `open` keeps it from being thrown.
-    (request) => Effect.sync(() => request.destroy()),
-  ).pipe(Effect.flatMap((request) => send(call, request)))
+    ({ request }) => Effect.sync(() => request.destroy()),
+  ).pipe(Effect.flatMap((opened) => send(call, opened)))
 
-const open = (call: Call, witness: Witness): http.ClientRequest => {
+interface Opened {
+  readonly request: http.ClientRequest
+  phase: "connect" | "head"
+}
+
+const open = (call: Call, witness: Witness): Opened => {
   const options: https.RequestOptions = {
     host: call.host,
     port: call.port,
@@ -40,9 +45,13 @@ const open = (call: Call, witness: Witness): http.ClientRequest => {
   }
   witness.onOpen()
   const request = call.secure ? https.request(options) : http.request(options)
+  const opened: Opened = { request, phase: "connect" }
+  request.once("socket", (socket) => {
+    socket.once(call.secure ? "secureConnect" : "connect", () => opened.phase = "head")
+  })
   request.once("close", witness.onClose)
   request.on("error", () => {})
-  return request
+  return opened
 }
 
 const headersOf = (call: Call): Record<string, string | Array<string>> => {
@@ -59,12 +68,13 @@ const headersOf = (call: Call): Record<string, string | Array<string>> => {
   return headers
 }
 
-const send = (call: Call, request: http.ClientRequest): Effect.Effect<Reply, ExchangeFailed> =>
+const send = (call: Call, opened: Opened): Effect.Effect<Reply, ExchangeFailed> =>
   Effect.callback<Reply, ExchangeFailed>((resume) => {
+    const { request } = opened
     const fail = (phase: Phase, code: string): void => resume(Effect.fail(new ExchangeFailed({ phase, code })))
-    request.on("error", (error: NodeJS.ErrnoException) => fail("head", error.code ?? "UNKNOWN"))
+    request.on("error", (error: NodeJS.ErrnoException) => fail(opened.phase, error.code ?? "UNKNOWN"))
     // A 101 that nobody asked for, and a connection closed without an answer, end in `close` alone.
-    request.once("close", () => fail("head", "CLOSED"))
+    request.once("close", () => fail(opened.phase, "CLOSED"))
     request.once("response", (response) => {
       response.on("error", () => {})
       resume(Effect.succeed(replyOf(call, response)))

@@ -218,6 +218,8 @@ interface Played {
   readonly endings: Readonly<Record<string, Ending.Ending>>
 }
 
+const unhurried = "which `prompt: false` allows"
+
 /** One run of a scene. */
 class Run<S, N extends string> {
   /** Disturbances that it came to. */
@@ -318,10 +320,10 @@ class Run<S, N extends string> {
     const fibers = new Set<AnyFiber>(others.map((name) => this.#moment.fibers[name]))
     if (this.#world.isReadyBeyond(fibers)) return undefined
     if (this.#world.isReadyBeyond(new Set())) {
-      return this.#failed(`${late.join()} was interrupted and waits for ${others.join()}`)
+      return this.#failed(`${late.join()} was interrupted and waits for ${others.join()}, ${unhurried}`)
     }
     return this.#world.clock.sleeping > 0
-      ? this.#failed(`${late.join()} was interrupted and goes on until time passes`)
+      ? this.#failed(`${late.join()} was interrupted and goes on until time passes, ${unhurried}`)
       : undefined
   }
 

@@ -124,9 +124,9 @@ describe("an exchange at the edge", () => {
         pull: (controller) => controller.error(new Error("secret")),
       })
       const upload = yield* Effect.exit(exchange(call({ method: "POST", body, length: undefined }), counted().witness))
-      assert.include(failed(upload), "the exchange failed in its upload: BODY")
+      assert.include(failed(upload), "the exchange failed (upload: BODY)")
       assert.notInclude(failed(upload), "secret")
       const nobody = yield* Effect.exit(exchange(call({ port: 1 }), counted().witness))
-      assert.include(failed(nobody), "the exchange failed in its head: FETCH_FAILED")
+      assert.include(failed(nobody), "the exchange failed (head: FETCH_FAILED)")
     }).pipe(Effect.scoped))
 })

@@ -3,6 +3,7 @@
  * of clients that leave. After each law the operator's counts are back at zero.
  */
 import { existsSync, readFileSync } from "node:fs"
+import * as net from "node:net"
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest"
 import * as GatewayProcess from "../support/GatewayProcess.ts"
 import * as Wire from "../support/Wire.ts"
@@ -11,9 +12,9 @@ const hashes = {
   alpha: "sha256:5bff3ad2afa32f97bd6af0f4a9901aad72a21b9f711fb6d82e2648dbc18e8575",
   bravo: "sha256:3532beafb222b78c196fe091f64aba9b467b359c7d1f2befc754c369975e0913",
 }
-const configOf = (port: number): object => ({
+const configOf = (port: number, plainPort: number): object => ({
   tenants: {
-    alpha: { tokens: [hashes.alpha], providers: ["up", "quick", "dead", "keyed"] },
+    alpha: { tokens: [hashes.alpha], providers: ["up", "quick", "dead", "plain", "keyed"] },
     bravo: { tokens: [hashes.bravo], providers: ["up"] },
   },
   providers: {
@@ -21,6 +22,7 @@ const configOf = (port: number): object => ({
     up: { url: `http://127.0.0.1:${port}/base/`, timeout: "20 seconds", gate: { failureThreshold: 1_000 } },
     quick: { url: `http://127.0.0.1:${port}`, timeout: "400 millis" },
     dead: { url: "http://127.0.0.1:1" },
+    plain: { url: `https://127.0.0.1:${plainPort}` },
     keyed: { url: `http://127.0.0.1:${port}`, headers: { authorization: { env: "PROVIDER_KEY" } } },
     unused: { url: `http://127.0.0.1:${port}` },
   },
@@ -51,11 +53,15 @@ const mostMemory = (pid: number): number =>
     ? Number(/VmHWM:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1]) * 1_024
     : 0
 
+/** Hangs up on whatever it hears, so that no TLS comes about. */
+const plain = net.createServer((socket) => socket.on("error", () => {}).once("data", () => socket.destroy()))
 let provider: Wire.Provider
 let gateway: GatewayProcess.Running
 beforeAll(async () => {
   provider = await Wire.provide((visit) => scripts.get(visit.path)?.(visit))
-  gateway = await GatewayProcess.start(configOf(provider.port), { PROVIDER_KEY: "Bearer canary-key" })
+  await new Promise<void>((resolve) => plain.listen(0, "127.0.0.1", resolve))
+  const config = configOf(provider.port, (plain.address() as net.AddressInfo).port)
+  gateway = await GatewayProcess.start(config, { PROVIDER_KEY: "Bearer canary-key" })
 })
 afterEach(async () => {
   await Wire.quiet(gateway.operatorPort)
@@ -65,6 +71,7 @@ afterAll(async () => {
   expect(gateway.errors()).toBe("")
   await gateway.stop()
   await provider.stop()
+  await new Promise((resolve) => plain.close(resolve))
 })
 
 const ask = (path: string, asking: Wire.Asking = alpha): Promise<Wire.Answer> => Wire.ask(gateway.port, path, asking)
@@ -82,11 +89,12 @@ describe("answers of the gateway itself", () => {
     expect(provider.visits).toEqual([])
   })
 
-  it("are 502 where no provider listens, and name its code and not its address", async () => {
+  it("are 502 where no provider listens or TLS does not come about, and name the code and not the address", async () => {
     const answer = await ask("/dead/x")
     expect([answer.status, answer.headers["holdfast-error"]]).toEqual([502, "UpstreamFailed"])
-    expect(answer.json()).toMatchObject({ provider: "dead", phase: "head", code: "ECONNREFUSED" })
+    expect(answer.json()).toMatchObject({ provider: "dead", phase: "connect", code: "ECONNREFUSED" })
     expect(answer.body).not.toContain("127.0.0.1")
+    expect((await ask("/plain/x")).json()).toMatchObject({ error: "UpstreamFailed", phase: "connect" })
   })
 
   it("are 413 for a body announced as too large, before anything is charged", async () => {
@@ -326,7 +334,7 @@ describe("a provider's fault", () => {
     at("/base/switch", (visit) => visit.send("HTTP/1.1 101 Switching\r\nupgrade: x\r\nconnection: upgrade\r\n\r\n"))
     for (const path of ["reset", "leave", "noise", "smuggle", "switch"]) {
       const answer = await ask(`/up/${path}`)
-      expect([path, answer.status, answer.json()["error"]]).toEqual([path, 502, "UpstreamFailed"])
+      expect([path, answer.status, answer.json()["phase"]]).toEqual([path, 502, "head"])
     }
   })
 
