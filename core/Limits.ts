@@ -47,7 +47,9 @@ export const duration = (
   const isDuration = !Number.isNaN(millisOf(value)) && decoded._tag === "Some"
   const millis = isDuration ? Duration.toMillis(decoded.value) : NaN
   if (millis > 0 && millis <= maxMillis) return Result.succeed(millis)
-  const rule = `a duration such as "500 millis" or "5 seconds", above zero and at most ${Duration.format(Duration.millis(maxMillis))}`
+  const rule = `a duration such as "500 millis" or "5 seconds", above zero and at most ${
+    Duration.format(Duration.millis(maxMillis))
+  }`
   const shown = isDuration ? Duration.format(decoded.value) : value
   return Result.fail(new InvalidLimits({ system, limit, rule, value: shown }))
 }

@@ -65,7 +65,7 @@ export interface Config {
   readonly drain: Duration.Duration
 }
 
-/** All mistakes of a configuration: those of its shape, then those between places. Nothing was started. */
+/** All mistakes of a configuration: keys named twice, those of its shape, those between places. Nothing was started. */
 export class InvalidConfig extends Refusal {
   readonly _tag = "InvalidConfig"
   override readonly name = "InvalidConfig"
@@ -88,10 +88,7 @@ export const parse = (text: string, environment: Environment): Effect.Effect<Con
     try: (): unknown => JSON.parse(text),
     // The parser's own message quotes the text.
     catch: () => new InvalidConfig({ mistakes: [{ path: "$", rule: `is not JSON${placeOf(JsonFault.find(text))}` }] }),
-  }).pipe(Effect.flatMap((json) => {
-    const repeated = RepeatedKeys.find(text).map((path) => ({ path, rule: "is named twice" }))
-    return repeated.length > 0 ? Effect.fail(new InvalidConfig({ mistakes: repeated })) : decode(json, environment)
-  }))
+  }).pipe(Effect.flatMap((json) => decoded(json, environment, RepeatedKeys.find(text))))
 
 /** A parser may give up on what is JSON, if it is nested too deeply. */
 const placeOf = (place: JsonFault.Place | undefined): string =>
@@ -99,8 +96,15 @@ const placeOf = (place: JsonFault.Place | undefined): string =>
 
 /** Reads a configuration that is data already. */
 export const decode = (json: unknown, environment: Environment): Effect.Effect<Config, InvalidConfig> =>
+  decoded(json, environment, [])
+
+const decoded = (
+  json: unknown,
+  environment: Environment,
+  repeated: ReadonlyArray<string>,
+): Effect.Effect<Config, InvalidConfig> =>
   Effect.suspend(() => {
-    const read = ConfigFile.read(json, environment)
+    const read = ConfigFile.read(json, environment, repeated)
     return "mistakes" in read ? Effect.fail(new InvalidConfig(read)) : Effect.succeed(resolved(read.file, environment))
   })
 

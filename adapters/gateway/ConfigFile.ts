@@ -86,7 +86,7 @@ const millisOf = (text: unknown): number => {
 
 const span: Schema.String = passing(
   (text) => millisOf(text) >= 1 && millisOf(text) <= 3_600_000,
-  'must be a duration such as "5 seconds", from 1 millis to 1 hour',
+  'must be a duration such as "500 millis", "5 seconds" or "2 minutes", from 1 millis to 1 hour',
 )
 
 const isBase = (text: string): boolean => {
@@ -167,13 +167,18 @@ const shape = Schema.Struct({
 const check = Schema.decodeUnknownExit(shape, { errors: "all", onExcessProperty: "error" })
 const format = SchemaIssue.makeFormatterStandardSchemaV1()
 
-/** The file, or all its mistakes in one list. No message repeats a value. */
+/**
+ * The file, or all its mistakes in one list, `repeated` being paths of keys that its text names twice. No message repeats a
+ * value, but for the name of a variable that is not set.
+ */
 export const read = (
   json: unknown,
   environment: Environment,
+  repeated: ReadonlyArray<string>,
 ): { readonly file: File } | { readonly mistakes: ReadonlyArray<Mistake> } => {
   const exit = check(json)
-  const mistakes = [...shapeMistakes(exit), ...Relations.mistakes(json, environment)]
+  const twice = repeated.map((path) => ({ path, rule: "is named twice" }))
+  const mistakes = [...twice, ...shapeMistakes(exit), ...Relations.mistakes(json, environment)]
   if (Exit.isSuccess(exit) && mistakes.length === 0) return { file: exit.value as File }
   return { mistakes: mistakes.map(({ path, rule }) => ({ path: printable(path), rule })) }
 }

@@ -5,7 +5,7 @@
  */
 import * as HeaderFields from "./HeaderFields.ts"
 
-/** One mistake: where, and the rule that it breaks. The value is not repeated, for it may be a token put there in error. */
+/** One mistake: where, and the rule that it breaks. Values are not repeated, since one may be a token put there in error. */
 export interface Mistake {
   readonly path: string
   readonly rule: string
@@ -95,13 +95,17 @@ const ofProvider = (key: string, provider: Json, environment: Environment): Read
     const env = objectOf(value)["env"]
     if (typeof env !== "string") continue
     const secret = environment(env)
-    if (secret === undefined || secret === "") found.push({ path: `${at}.env`, rule: "must be set in the environment" })
-    else if (!/^[\x21-\x7e]([\x20-\x7e]*[\x21-\x7e])?$/.test(secret)) {
-      found.push({ path: `${at}.env`, rule: "must stand for printable ASCII" })
+    if (secret === undefined || secret === "") {
+      found.push({ path: `${at}.env`, rule: `${shown(env)} must be set in the environment` })
+    } else if (!/^[\x21-\x7e]([\x20-\x7e]*[\x21-\x7e])?$/.test(secret)) {
+      found.push({ path: `${at}.env`, rule: `${shown(env)} must stand for printable ASCII` })
     }
   }
   return found
 }
+
+/** A secret that somebody put in the place of its variable is hardly ever spelled as variables are. */
+const shown = (env: string): string => /^[A-Z][A-Z0-9_]{0,63}$/.test(env) ? env : "the variable"
 
 interface Places {
   readonly concurrency?: number

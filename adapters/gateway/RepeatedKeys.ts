@@ -64,5 +64,4 @@ export const find = (text: string): ReadonlyArray<string> => {
   return found
 }
 
-const pathIn = ({ index, key, keys, path }: Level): string =>
-  keys === undefined ? `${path}[${index}]` : `${path}.${key}`
+const pathIn = ({ index, key, keys, path }: Level): string => keys === undefined ? `${path}.${index}` : `${path}.${key}`

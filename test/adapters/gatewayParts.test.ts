@@ -333,22 +333,30 @@ describe("a configuration", () => {
       },
     ))
 
-  it.effect("that names a key twice is told where", () =>
+  it.effect("that names a key twice is told where, beside its other mistakes", () =>
     Effect.map(
       Effect.flip(
         Config.parse('{ "a": [{ "b": ",", "b": 1 }], "c": { "a": "\\"{" }, "a": { "b": [], "d": ["b", "b"] } }', none),
       ),
       ({ mistakes }) => {
-        assert.deepStrictEqual(mistakes.map(({ path }) => path), ["$.a[0].b", "$.a"])
-        for (const { rule } of mistakes) assert.strictEqual(rule, "is named twice")
+        const twice = mistakes.filter(({ rule }) => rule === "is named twice")
+        assert.deepStrictEqual(twice.map(({ path }) => path), ["$.a.0.b", "$.a"])
+        const lacks = mistakes.filter(({ rule }) => rule === "is missing")
+        assert.deepStrictEqual(lacks.map(({ path }) => path), ["$.tenants", "$.providers", "$.admission"])
       },
+    ))
+
+  it.effect("has no control character of its keys in a mistake", () =>
+    Effect.map(
+      Effect.flip(Config.parse('{ "\\u001b[2J": 1, "\\u001b[2J": 1 }', none)),
+      ({ message }) => assert.match(message, /^[\x20-\x7e\n]*$/),
     ))
 
   it.effect("of any length is read, however long its strings and however many their escapes", () =>
     Effect.gen(function* () {
       for (const long of ["x".repeat(9_000_000), '\\"'.repeat(3_000_000), "\\\\".repeat(3_000_000)]) {
         const { mistakes } = yield* Effect.flip(Config.parse(`{ "a": "${long}", "b": 1, "b": "${long}" }`, none))
-        assert.deepStrictEqual(mistakes, [{ path: "$.b", rule: "is named twice" }])
+        assert.deepStrictEqual(mistakes[0], { path: "$.b", rule: "is named twice" })
         assert.deepStrictEqual(JsonFault.find(`["${long}"`), { line: 1, column: long.length + 4 })
       }
     }))
@@ -538,6 +546,28 @@ describe("what a configuration gets wrong", () => {
       })
     }))
 
+  it.effect("as a variable is told by its name, and never by what may be a secret in its place", () =>
+    Effect.gen(function* () {
+      const rules = (env: string, value?: string) =>
+        Effect.map(
+          Effect.flip(Config.decode({
+            ...Config.embedded,
+            providers: { demo: { url: "http://a/", headers: { a: { env } } } },
+          }, () => value)),
+          ({ mistakes }) => mistakes,
+        )
+      const path = "$.providers.demo.headers.a.env"
+      assert.deepStrictEqual(yield* rules("MAIL_KEY2"), [{ path, rule: "MAIL_KEY2 must be set in the environment" }])
+      assert.deepStrictEqual(yield* rules("MAIL_KEY2", ""), yield* rules("MAIL_KEY2"))
+      assert.deepStrictEqual(yield* rules("MAIL_KEY2", "é"), [{
+        path,
+        rule: "MAIL_KEY2 must stand for printable ASCII",
+      }])
+      for (const secret of ["sk_live_51Hcanary", "MAIL_key", "_", "A".repeat(65)]) {
+        assert.deepStrictEqual(yield* rules(secret), [{ path, rule: "the variable must be set in the environment" }])
+      }
+    }))
+
   it.effect("as the kind of a value is told with what is wanted", () =>
     Effect.gen(function* () {
       const found = yield* mistakesOf({
@@ -551,7 +581,8 @@ describe("what a configuration gets wrong", () => {
         "$.tenants.alpha.providers": "must be a list",
         "$.tenants.alpha.weight": "must be a whole number from 1 to 1000",
         "$.providers.up.url": "must be an http or https URL without user, query and fragment",
-        "$.providers.up.timeout": 'must be a duration such as "5 seconds", from 1 millis to 1 hour',
+        "$.providers.up.timeout":
+          'must be a duration such as "500 millis", "5 seconds" or "2 minutes", from 1 millis to 1 hour',
         "$.providers.up.headers.a": 'must be { "env": "NAME" }, naming the environment variable with the value',
         "$.providers.up.headers.b.env": "must be the name of an environment variable",
         "$.providers.down": "must have either a url or serves",

@@ -105,7 +105,10 @@ describe("options", () => {
       for (const maxWait of bad) {
         const refused = yield* refusedOptions({ ...fine, maxWait })
         assert.deepInclude(refused, { _tag: "InvalidLimits", system: "Admission", limit: "maxWait" })
-        assert.match(String(refused), /maxWait must be a duration above zero and at most 1h, got /)
+        assert.match(
+          String(refused),
+          /maxWait must be a duration such as "500 millis" or "5 seconds", above zero and at most 1h, got /,
+        )
       }
       for (const maxWait of ["1 nano", "1 hour", 1, 0.5, { seconds: 2 }] as const) {
         yield* Books.whole(yield* Admission.make({ ...fine, maxWait }))

@@ -83,7 +83,11 @@ describe("count, word and duration", () => {
       assert.strictEqual(Result.getOrThrow(of(value)), millis)
     }
     for (const value of [0, -1, "1001 millis", NaN, Infinity, "never", null]) {
-      assert.deepInclude(failure(of(value)), { system: "S", limit: "l", rule: "a duration above zero and at most 1s" })
+      assert.deepInclude(failure(of(value)), {
+        system: "S",
+        limit: "l",
+        rule: 'a duration such as "500 millis" or "5 seconds", above zero and at most 1s',
+      })
     }
     for (const value of [NaN, "never", null]) assert.deepInclude(failure(of(value)), { value })
     assert.deepInclude(failure(of("1001 millis")), { value: "1s 1ms" })
