@@ -18,7 +18,7 @@ import * as Refused from "./AdmissionRefused.ts"
 import { Alarm } from "./Alarm.ts"
 import * as Deadline from "./Deadline.ts"
 import { onlyKnown, or } from "./GateOptions.ts"
-import { type CircuitOpen, circuitOpen } from "./GateRefused.ts"
+import type { CircuitOpen } from "./GateRefused.ts"
 import type { Pair } from "./kernel/Ask.ts"
 import type { Entry } from "./kernel/Gate.ts"
 import * as LeaseState from "./kernel/LeaseState.ts"
@@ -314,7 +314,7 @@ class Queue implements Observer {
         if (this.#closedNanos !== undefined) return Effect.fail(this.#closed())
         // It was open when it refused those in line, whatever has become of it since.
         return Effect.fail(
-          this.#wicket.turnedAway(this.#wicket.peek() ?? circuitOpen({ retryNanos: 0, probing: false })),
+          this.#wicket.turnedAway(this.#wicket.peek() ?? this.#wicket.circuitOpen({ retryNanos: 0, probing: false })),
         )
       default:
         // It has left the line: with a place that was lent to it, or with its caller.

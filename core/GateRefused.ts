@@ -1,6 +1,6 @@
 /**
  * What a provider gate answers in place of a permit, and what it says of a permit that is misused. After a refusal the
- * caller holds nothing and nothing has changed. None of them names a tenant, or what the provider answered.
+ * caller holds nothing and nothing has changed. None of them names a tenant, or tells what the provider answered.
  */
 import type * as Duration from "effect/Duration"
 import * as Deadline from "./Deadline.ts"
@@ -10,28 +10,38 @@ import { Refusal } from "./Refusal.ts"
 /**
  * The provider has failed too often and is left alone: nobody passes, whatever the priority.
  *
- * `retryAfter` is how long the opening lasts still, zero while a probe is out; `probing` says that one is.
+ * `retryAfter` is how long the opening lasts still, zero while a probe is out; `probing` says that one is. `provider` is
+ * the key of its gate among `ProviderGates`; a gate or breaker of its own has none.
  */
 export class CircuitOpen extends Refusal {
   readonly _tag = "CircuitOpen"
   override readonly name = "CircuitOpen"
   readonly retryAfter: Duration.Duration
   readonly probing: boolean
-  constructor(facts: { readonly retryAfter: Duration.Duration; readonly probing: boolean }) {
+  readonly provider: string | undefined
+  constructor(
+    facts: {
+      readonly retryAfter: Duration.Duration
+      readonly probing: boolean
+      readonly provider?: string | undefined
+    },
+  ) {
     super()
     this.retryAfter = facts.retryAfter
     this.probing = facts.probing
+    this.provider = facts.provider
   }
   override get message(): string {
+    const whose = this.provider === undefined ? "" : ` of ${this.provider}`
     return this.probing
-      ? "the circuit is open: a probe is out"
-      : `the circuit is open for ${Deadline.shown(this.retryAfter)}`
+      ? `the circuit${whose} is open: a probe is out`
+      : `the circuit${whose} is open for ${Deadline.shown(this.retryAfter)}`
   }
 }
 
 /** What a caller is told of a circuit that is shut. */
-export const circuitOpen = ({ probing, retryNanos }: Shut): CircuitOpen =>
-  new CircuitOpen({ retryAfter: Deadline.nanos(retryNanos), probing })
+export const circuitOpen = ({ probing, retryNanos }: Shut, provider?: string): CircuitOpen =>
+  new CircuitOpen({ retryAfter: Deadline.nanos(retryNanos), probing, provider })
 
 /** No place: ordinary work has used its share, the provider its places, or the tenant its own. */
 export class Saturated extends Refusal {

@@ -104,6 +104,7 @@ class Gates {
       if (spare === undefined) return Effect.fail(new GateCapacity({ limit: this.#max }))
       this.gates.delete(spare)
     }
+    wicketOf(made)!.provider = key
     this.gates.set(key, made)
     return Effect.succeed(made)
   }

@@ -16,7 +16,7 @@ import * as Refused from "./GateRefused.ts"
 import { type Totals, totals } from "./GateSnapshot.ts"
 import type { Judge } from "./GateVerdict.ts"
 import type { Pair } from "./kernel/Ask.ts"
-import type { CircuitEvent } from "./kernel/Circuit.ts"
+import type { CircuitEvent, Shut } from "./kernel/Circuit.ts"
 import { Delivery } from "./kernel/Delivery.ts"
 import { type Entry, Gate, type GateRules, type Verdict } from "./kernel/Gate.ts"
 import type { Class } from "./kernel/Ledger.ts"
@@ -71,6 +71,8 @@ export class Wicket {
   #failedNanos = -Infinity
   /** How often a place was taken or given back, the circuit judged, or a limit lowered. */
   #moves = 0
+  /** Its key, where it is one of many. */
+  provider: string | undefined = undefined
   /** The line in front of the gate, if there is one. */
   line: Observer | undefined = undefined
 
@@ -136,7 +138,12 @@ export class Wicket {
   /** Check 1 alone, as {@link enter} would answer it at `now`. It changes nothing but what is due. */
   peek(now?: number): Refused.CircuitOpen | undefined {
     const shut = this.gate.circuit.shut(this.#gateTime(now))
-    return shut === undefined ? undefined : Refused.circuitOpen(shut)
+    return shut === undefined ? undefined : this.circuitOpen(shut)
+  }
+
+  /** What a caller is told of a circuit that is shut. */
+  circuitOpen(shut: Shut): Refused.CircuitOpen {
+    return Refused.circuitOpen(shut, this.provider)
   }
 
   /** Takes a place at once, or says why not; those who wait in line go first. */
@@ -251,7 +258,7 @@ export class Wicket {
     const refusal = this.gate.refusal(asked.pair, asked.arrival, now) ??
       (this.line?.isWaiting === true ? queued : undefined)
     if (refusal === undefined) return undefined
-    if (refusal.kind === "open") return this.turnedAway(Refused.circuitOpen(refusal.shut))
+    if (refusal.kind === "open") return this.turnedAway(this.circuitOpen(refusal.shut))
     this.counted.saturated[refusal.scope]++
     return new Refused.Saturated({ scope: refusal.scope })
   }

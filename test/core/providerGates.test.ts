@@ -1,6 +1,7 @@
 /** The bounded set of gates by key. */
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
+import type * as Scope from "effect/Scope"
 import * as TestClock from "effect/testing/TestClock"
 import * as GateLine from "../../core/GateLine.ts"
 import * as ProviderGates from "../../core/ProviderGates.ts"
@@ -22,6 +23,23 @@ describe("a set of gates", () => {
       const all = yield* gates.snapshotAll
       assert.deepStrictEqual([...all].map(([key, s]) => [key, s.circuit.state]), [["two", "closed"], ["one", "open"]])
       assert.deepInclude(yield* Effect.flip(gates.get("")), { _tag: "InvalidRequest", field: "key" })
+    }))
+
+  it.effect("says by its key whose circuit is open", () =>
+    Effect.gen(function* () {
+      const gates = yield* ProviderGates.make(options)
+      yield* open(gates, "mail")
+      const gate = yield* gates.get("mail")
+      const line = yield* GateLine.make(gate, {})
+      const message = "the circuit of mail is open for 10s"
+      const refused = { _tag: "CircuitOpen", provider: "mail", message }
+      for (const call of [gate.peek(ask), gate.tryEnter(ask), gate.run(ask, Effect.void), line.enter(ask)]) {
+        assert.deepInclude(yield* Effect.flip(Effect.scoped<unknown, unknown, Scope.Scope>(call)), refused)
+      }
+      yield* TestClock.adjust("10 seconds")
+      yield* gate.tryEnter(ask)
+      const { message: probing } = yield* Effect.flip(gate.peek(ask))
+      assert.strictEqual(probing, "the circuit of mail is open: a probe is out")
     }))
 
   it.effect("PG-25: has one gate a key though its options are asked for it again as it is made", () =>
