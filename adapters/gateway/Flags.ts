@@ -38,7 +38,7 @@ export const help: string = `holdfast gateway: bounded, fair, multi-tenant calls
 
   curl -H "authorization: Bearer demo-alpha" http://127.0.0.1:8080/demo/
 
-Ctrl-C drains: no new connection, what was accepted finishes, at most for the configured time. A second one ends at once.
+Ctrl-C or SIGTERM drains: no new connection, what was accepted finishes, at most for the configured time. A second one ends at once.
 `
 
 /** Reads the arguments, as `--name value` or `--name=value`. A flag given twice is refused like an unknown one. */

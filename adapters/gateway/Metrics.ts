@@ -103,8 +103,13 @@ const traffic = (all: Overview, tenants: boolean): ReadonlyArray<string> => {
     all.waits.map((wait) => [tenants ? { tenant: wait.tenant } : {}, wait[pick] * scale])
   return [
     family("counter", "holdfast_gateway_requests_total", "Requests by what became of them.", requests),
-    family("counter", "holdfast_gateway_waits_total", "Requests that came to the line.", waits("requests", 1)),
-    family("counter", "holdfast_gateway_wait_seconds_total", "Time in the line.", waits("totalMillis", 0.001)),
+    header(
+      "summary",
+      "holdfast_gateway_wait_seconds",
+      "From an ask to its turn, or to giving up in the line.",
+    ),
+    series("holdfast_gateway_wait_seconds_sum", waits("totalMillis", 0.001)),
+    series("holdfast_gateway_wait_seconds_count", waits("requests", 1)),
   ]
 }
 
@@ -113,16 +118,20 @@ const own = (all: Overview): ReadonlyArray<string> => [
   family("gauge", "holdfast_gateway_bodies_live", "Bodies under way.", [[{}, all.bodies.live]]),
 ]
 
+const family = (type: string, name: string, help: string, samples: ReadonlyArray<Sample>): string =>
+  header(type, name, help) + series(name, samples)
+
+const header = (type: string, name: string, help: string): string => `# HELP ${name} ${help}\n# TYPE ${name} ${type}\n`
+
 /** Samples of the same labels are added up: without tenant labels several rows are one series. */
-const family = (type: string, name: string, help: string, samples: ReadonlyArray<Sample>): string => {
-  const series = new Map<string, number>()
+const series = (name: string, samples: ReadonlyArray<Sample>): string => {
+  const sums = new Map<string, number>()
   for (const [labels, value] of samples) {
     const pairs = Object.entries(labels).map(([label, text]) => `${label}="${escaped(text)}"`)
     const key = pairs.length === 0 ? name : `${name}{${pairs.join(",")}}`
-    series.set(key, (series.get(key) ?? 0) + value)
+    sums.set(key, (sums.get(key) ?? 0) + value)
   }
-  const lines = [...series].map(([key, value]) => `${key} ${value}\n`)
-  return `# HELP ${name} ${help}\n# TYPE ${name} ${type}\n${lines.join("")}`
+  return [...sums].map(([key, value]) => `${key} ${value}\n`).join("")
 }
 
 const escaped = (text: string): string => text.replaceAll("\\", "\\\\").replaceAll('"', '\\"').replaceAll("\n", "\\n")

@@ -13,7 +13,7 @@ export interface Settled {
   readonly tenant: string | undefined
   readonly provider: string | undefined
   readonly outcome: string
-  /** In the line; undefined if the request never came that far. */
+  /** From the ask to the turn or to giving up, also where that was at once; undefined if it was turned away before. */
   readonly waitedMillis: number | undefined
 }
 
@@ -24,7 +24,7 @@ export interface Row {
   readonly requests: number
 }
 
-/** Of those that were let in, and of those that gave up in the line. */
+/** Of those that were let in, at once or later, and of those that gave up in the line. */
 export interface Waits {
   readonly tenant: string
   readonly requests: number

@@ -62,10 +62,18 @@ const program = Effect.gen(function* () {
   const gateway = yield* Gateway.start(config, platform)
   yield* print(`gateway ${gateway.url}`)
   yield* print(`operator ${gateway.operatorUrl}`)
+  if (!flags.demo) yield* print(hintOf(config, gateway, flags))
   return yield* outage !== undefined
     ? Effect.raceFirst(Demo.run({ gateway, outage, platform, print }), Effect.andThen(signal, stop(config, gateway)))
     : Effect.andThen(signal, stop(config, gateway))
 })
+
+/** What to do with it, for whoever has just started it. */
+const hintOf = (config: Config.Config, gateway: Gateway.Gateway, flags: Flags.Flags): string => {
+  const drains = `Ctrl-C or SIGTERM drains, at most ${Duration.format(config.drain)}; --help lists the flags`
+  if (flags.config !== undefined) return drains
+  return `try     curl -H "authorization: Bearer demo-alpha" ${gateway.url}/demo/\n${drains}`
+}
 
 const stop = Effect.fnUntraced(function* (config: Config.Config, gateway: Gateway.Gateway) {
   yield* print(`draining, at most ${Duration.format(config.drain)}; a second signal ends at once`)
@@ -85,8 +93,13 @@ const reported = (report: DrainReport): string => {
 
 const millis = (duration: Duration.Duration): string => `${Math.round(Duration.toMillis(duration))} ms`
 
+const faultOf = (error: Effect.Error<typeof program>): string => {
+  const isTaken = error._tag === "ServeFailed" && error.code === "EADDRINUSE"
+  return isTaken ? `${error.message}; --port and --operator-port take others, and of 0 any that is free` : error.message
+}
+
 /** What keeps it from starting is one message and status 2; the scope is closed before the process ends. */
-const exitCode = Effect.scoped(program).pipe(Effect.catch((error) => Effect.as(complain(error.message), 2)))
+const exitCode = Effect.scoped(program).pipe(Effect.catch((error) => Effect.as(complain(faultOf(error)), 2)))
 
 process.exitCode = await Effect.runPromise(exitCode)
 // What a runtime still holds open (an idle connection of a client, say) must not keep an ended gateway alive.

@@ -35,6 +35,8 @@ const waitingFor = (gateway: GatewayProcess.Running, count: number): Promise<Wir
 describe("a start", () => {
   it("without a configuration serves three tenants and the provider demo", async () => {
     const gateway = kept(await GatewayProcess.start())
+    await gateway.prints(`curl -H "authorization: Bearer demo-alpha" http://127.0.0.1:${gateway.port}/demo/\n`)
+    await gateway.prints("Ctrl-C or SIGTERM drains, at most 10s; --help lists the flags\n")
     for (const tenant of ["alpha", "bravo", "charlie"]) {
       const answer = await Wire.ask(gateway.port, "/demo/echo", { method: "POST", token: `demo-${tenant}`, body: "hi" })
       expect([answer.status, answer.body]).toEqual([200, "hi"])
@@ -122,7 +124,9 @@ describe("a start", () => {
   it("on a port that is taken says so, and leaves nothing listening", async () => {
     const gateway = kept(await GatewayProcess.start())
     const taken = await GatewayProcess.run(["--port", String(gateway.port), "--operator-port", "0"])
-    expect(taken).toEqual({ code: 2, output: "", errors: `cannot listen on 127.0.0.1:${gateway.port}: EADDRINUSE\n` })
+    const flags = "--port and --operator-port take others, and of 0 any that is free"
+    const errors = `cannot listen on 127.0.0.1:${gateway.port}: EADDRINUSE; ${flags}\n`
+    expect(taken).toEqual({ code: 2, output: "", errors })
   })
 })
 
@@ -136,6 +140,8 @@ describe("the operator's listener", () => {
     const names = body.split("\n").filter((line) => line !== "").map((line) => line.replace(/^# (HELP|TYPE) /, ""))
     expect(names.filter((name) => !name.startsWith("holdfast_"))).toEqual([])
     expect(body).toContain('holdfast_gateway_requests_total{provider="demo",outcome="Served"} 1\n')
+    expect(body).toMatch(/^# TYPE holdfast_gateway_wait_seconds summary$/m)
+    expect(body).toMatch(/^holdfast_gateway_wait_seconds_sum [\d.e-]+\nholdfast_gateway_wait_seconds_count 1$/m)
     expect(body).not.toContain("alpha")
     expect((await Wire.ask(gateway.operatorPort, "/metrics?labels=tenant")).body)
       .toContain('holdfast_gateway_requests_total{tenant="alpha",provider="demo",outcome="Served"} 1\n')
@@ -252,6 +258,8 @@ describe("a drain", () => {
   it("ends by its deadline with 1, and says what was still held", async () => {
     const provider = kept(await Wire.provide(() => {}))
     const gateway = kept(await GatewayProcess.start(configOf(provider.port, { maxRunning: 1 }, "300 millis")))
+    await gateway.prints("Ctrl-C or SIGTERM drains, at most 300ms")
+    expect(gateway.output()).not.toContain("demo")
     const client = await Wire.connect(gateway.port)
     client.send(get("stuck"))
     const visit = await provider.visited("/stuck")
