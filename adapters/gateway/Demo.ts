@@ -4,10 +4,17 @@
  * All three always want more than they get, so equal shares are the fair result. First come, first served would share by
  * places in the line, which are 64, 16 and 16: a fairness figure of 0.67. Beside that each asks a second provider, which
  * fails for two seconds. It owns its connections and ends them all before it judges.
+ *
+ * On a busy machine the flood has its first connections long before the others have one, so the ten seconds are those from
+ * when each has been answered.
  */
 import * as Clock from "effect/Clock"
+import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
+import * as Config from "./Config.ts"
+import type * as ConfigFile from "./ConfigFile.ts"
 import type { DemoOutage } from "./DemoOutage.ts"
+import * as DemoShares from "./DemoShares.ts"
 import type { Gateway } from "./Gateway.ts"
 import type { Overview } from "./Overview.ts"
 import type { Platform } from "./Platform.ts"
@@ -16,11 +23,13 @@ interface Tenant {
   readonly name: string
   /** Requests under way at once; each begins the next when it ends. */
   readonly clients: number
-  served: number
-  refused: number
-  failed: number
-  readonly millis: Array<number>
 }
+
+const tenants: ReadonlyArray<Tenant> = [
+  { name: "alpha", clients: 80 },
+  { name: "bravo", clients: 16 },
+  { name: "charlie", clients: 16 },
+]
 
 /** What became of the calls to the second provider while it failed; all others are the tenants'. */
 interface Flaky {
@@ -34,11 +43,18 @@ const seconds = 10
 const outageFrom = 4
 /** How long it lasts at least; as long again at most, where a busy machine has let too few calls come to open its circuit. */
 const outageSeconds = 2
-const path = "/demo/delay/50"
+const path = "/demo/delay/150"
 /** Of each tenant, at the second provider. */
 const flakyClients = 2
-/** What a refused client waits; a flood does not care for `retry-after`. */
-const pauseMillis = 100
+/** What a refused client waits, as `retry-after` tells it; at the second provider less, so that its circuit is seen at work. */
+const pauseMillis = 1_000
+const flakyPauseMillis = 100
+
+const told = [
+  `requests at once: ${tenants.map(({ name, clients }) => `${name} ${clients}`).join(", ")}`,
+  `for ${seconds} seconds from when each was answered`,
+  `and ${flakyClients} of each to flaky, which fails for ${outageSeconds} seconds from second ${outageFrom}`,
+].join(", ")
 
 type Print = (line: string) => Effect.Effect<void>
 
@@ -49,23 +65,28 @@ export interface Stage {
   readonly print: Print
 }
 
+/**
+ * The embedded configuration with `flaky` beside it. No ask of the flood comes to half of this `maxWait`, from where on it
+ * would go before those of its class that have waited less.
+ */
+export const configOf = (outage: DemoOutage): ConfigFile.File => ({
+  ...Config.withProvider("flaky", outage.provider),
+  admission: { ...Config.embedded.admission, maxWait: "20 seconds" },
+})
+
 /** Runs the demo and prints its tables. Succeeds with the exit status: 1 if anything leaked or failed, else 0. */
 export const run = ({ gateway, outage, platform, print }: Stage): Effect.Effect<number> =>
   Effect.gen(function* () {
-    const tenants: ReadonlyArray<Tenant> = [tenantOf("alpha", 96), tenantOf("bravo", 16), tenantOf("charlie", 16)]
     const client = clientOf(gateway.url, platform)
-    yield* print(
-      `alpha sends ${tenants[0]!.clients} requests at once, bravo and charlie 16 each, for ${seconds} seconds; ` +
-        `each sends ${flakyClients} more to flaky, which fails for ${outageSeconds} seconds from second ${outageFrom}`,
-    )
+    yield* print(told)
     const flaky: Flaky = { faulty: 0, spared: 0 }
-    const from = yield* Clock.currentTimeMillis
-    const loops = tenants.flatMap((tenant) => Array.from({ length: tenant.clients }, () => loop(client, tenant, from)))
-    const second = tenants.flatMap((tenant) =>
-      Array.from({ length: flakyClients }, () => flakyLoop(client, tenant, flaky, from))
-    )
+    const shares = DemoShares.make(tenants.map(({ name }) => name), seconds * 1_000)
+    const begun = yield* Deferred.make<void>()
+    const asking = { client, shares, begun, flaky }
+    const loops = tenants.flatMap((tenant) => Array.from({ length: tenant.clients }, () => loop(asking, tenant)))
+    const second = tenants.flatMap((tenant) => Array.from({ length: flakyClients }, () => flakyLoop(asking, tenant)))
     const outages: Array<readonly [atMillis: number, what: string]> = []
-    const noted = (what: string) => Effect.map(Clock.currentTimeMillis, (at) => void outages.push([at - from, what]))
+    const noted = (what: string) => Effect.map(Clock.currentTimeMillis, (at) => void outages.push([at, what]))
     const failing = Effect.gen(function* () {
       yield* Effect.sleep(outageFrom * 1_000)
       yield* outage.begin
@@ -75,27 +96,17 @@ export const run = ({ gateway, outage, platform, print }: Stage): Effect.Effect<
       yield* outage.end
       yield* noted("is well again")
     })
-    yield* Effect.all([...loops, ...second, failing, progress(tenants, print)], {
-      concurrency: "unbounded",
-      discard: true,
-    })
+    const timed = [failing, progress(shares, print)].map((each) => Effect.andThen(Deferred.await(begun), each))
+    yield* Effect.all([...loops, ...second, ...timed], { concurrency: "unbounded", discard: true })
     const end = yield* settled(gateway, client)
-    for (const line of tableOf(tenants, end)) yield* print(line)
-    for (const line of circuitOf(flaky, outages, end, from)) yield* print(line)
-    yield* print(`fairness: ${jain(tenants).toFixed(4)} (Jain's index of requests served; 1 is equal shares)`)
-    const wrong = leaksOf(end, client, tenants.reduce((sum, tenant) => sum + tenant.failed, 0))
+    for (const line of tableOf(shares, end)) yield* print(line)
+    for (const line of circuitOf(flaky, outages, end, shares.fromMillis() ?? 0)) yield* print(line)
+    const fairness = DemoShares.fairness(shares.all).toFixed(4)
+    yield* print(`fairness: ${fairness} (Jain's index of requests served; 1 is equal shares)`)
+    const wrong = leaksOf(end, client, shares.all.reduce((sum, { failed }) => sum + failed, 0))
     yield* print(wrong.length === 0 ? "leaks: none" : `leaks: ${wrong.join(", ")}`)
     return wrong.length === 0 ? 0 : 1
   })
-
-const tenantOf = (name: string, clients: number): Tenant => ({
-  name,
-  clients,
-  served: 0,
-  refused: 0,
-  failed: 0,
-  millis: [],
-})
 
 interface Client {
   /** The status, once the whole body was read, and whose it is: the gateway's own has a name. 0 where none came. */
@@ -136,42 +147,49 @@ const clientOf = (url: string, platform: Platform): Client => {
   return client
 }
 
-const loop = (client: Client, tenant: Tenant, from: number): Effect.Effect<void> =>
+interface Asking {
+  readonly client: Client
+  readonly shares: DemoShares.DemoShares
+  /** Done when counting begins. */
+  readonly begun: Deferred.Deferred<void>
+  readonly flaky: Flaky
+}
+
+const loop = (asking: Asking, tenant: Tenant): Effect.Effect<void> =>
   Effect.gen(function* () {
     for (;;) {
       const before = yield* Clock.currentTimeMillis
-      if (before - from >= seconds * 1_000) return
-      const answer = yield* client.get(tenant, path)
-      const after = yield* Clock.currentTimeMillis
-      if (answer.status === 200) tenant.millis.push(after - before)
-      count(tenant, answer, after - from)
+      if (asking.shares.isOver(before)) return
+      const answer = yield* asking.client.get(tenant, path)
+      yield* note(asking, tenant, answer, before)
       if (answer.status !== 200) yield* Effect.sleep(pauseMillis)
     }
   })
 
-const flakyLoop = (client: Client, tenant: Tenant, flaky: Flaky, from: number): Effect.Effect<void> =>
+const flakyLoop = (asking: Asking, tenant: Tenant): Effect.Effect<void> =>
   Effect.gen(function* () {
-    while ((yield* Clock.currentTimeMillis) - from < seconds * 1_000) {
-      const answer = yield* client.get(tenant, "/flaky/")
-      if (answer.status === 500 && answer.error === undefined) flaky.faulty++
-      else if (answer.error === "CircuitOpen") flaky.spared++
-      else count(tenant, answer, (yield* Clock.currentTimeMillis) - from)
-      if (answer.status !== 200) yield* Effect.sleep(pauseMillis)
+    for (;;) {
+      const before = yield* Clock.currentTimeMillis
+      if (asking.shares.isOver(before)) return
+      const answer = yield* asking.client.get(tenant, "/flaky/")
+      if (answer.status === 500 && answer.error === undefined) asking.flaky.faulty++
+      else if (answer.error === "CircuitOpen") asking.flaky.spared++
+      else yield* note(asking, tenant, answer, before)
+      if (answer.status !== 200) yield* Effect.sleep(flakyPauseMillis)
     }
   })
 
-const count = (tenant: Tenant, { status }: Answer, atMillis: number): void => {
-  // What the line still holds at the end is served too, and is nobody's share of the ten seconds.
-  if (status === 200) tenant.served += atMillis < seconds * 1_000 ? 1 : 0
-  else if (status === 429 || status === 503 || status === 504) tenant.refused++
-  else tenant.failed++
-}
+const note = ({ begun, shares }: Asking, { name }: Tenant, { status }: Answer, before: number): Effect.Effect<void> =>
+  Effect.flatMap(
+    Clock.currentTimeMillis,
+    (now) => shares.note(name, status, before, now) ? Effect.asVoid(Deferred.succeed(begun, undefined)) : Effect.void,
+  )
 
-const progress = (tenants: ReadonlyArray<Tenant>, print: Print): Effect.Effect<void> =>
+const progress = ({ all }: DemoShares.DemoShares, print: Print): Effect.Effect<void> =>
   Effect.gen(function* () {
     for (let second = 1; second <= seconds; second++) {
       yield* Effect.sleep(1_000)
-      const served = tenants.map(({ name, served }) => `${name} ${served}`).join(", ")
+      const served = all.map(({ served, tenant }) => `${tenant} ${served}`).join(", ")
       yield* print(`${second}/${seconds} s, served: ${served}`)
     }
   })
@@ -203,18 +221,12 @@ const leaksOf = (end: Overview, client: Client, failed: number): ReadonlyArray<s
   return counts.filter(([count]) => count !== 0).map(([count, what]) => `${count} ${what}`)
 }
 
-const jain = (tenants: ReadonlyArray<Tenant>): number => {
-  const sum = tenants.reduce((total, { served }) => total + served, 0)
-  const squares = tenants.reduce((total, { served }) => total + served * served, 0)
-  return squares === 0 ? 0 : sum * sum / (tenants.length * squares)
-}
-
-const tableOf = (tenants: ReadonlyArray<Tenant>, end: Overview): ReadonlyArray<string> => {
-  const rows = tenants.map(({ name, served, refused, millis }) => {
+const tableOf = ({ all }: DemoShares.DemoShares, end: Overview): ReadonlyArray<string> => {
+  const rows = all.map(({ tenant, served, refused, millis }) => {
     const sorted = millis.toSorted((a, b) => a - b)
-    const wait = end.waits.find(({ tenant }) => tenant === name)
+    const wait = end.waits.find((each) => each.tenant === tenant)
     const waited = wait === undefined ? 0 : wait.totalMillis / wait.requests
-    return [name, String(served), String(refused), at(sorted, 0.5), at(sorted, 0.99), `${waited.toFixed(1)} ms`]
+    return [tenant, String(served), String(refused), at(sorted, 0.5), at(sorted, 0.99), `${waited.toFixed(1)} ms`]
   })
   return aligned([["tenant", "served", "refused", "p50", "p99", "waited"], ...rows])
 }
@@ -234,9 +246,9 @@ const circuitOf = (
   from: number,
 ): ReadonlyArray<string> => {
   const seen = end.changes.filter(({ provider }) => provider === "flaky")
-    .map(({ atMillis, event }) => [atMillis - from, `circuit ${event}`] as const)
+    .map(({ atMillis, event }) => [atMillis, `circuit ${event}`] as const)
   const rows = [...outages, ...seen].toSorted(([a], [b]) => a - b)
-    .map(([millis, what]) => [what, `${(millis / 1_000).toFixed(2)} s`])
+    .map(([millis, what]) => [what, `${((millis - from) / 1_000).toFixed(2)} s`])
   const state = end.gates.find(({ provider }) => provider === "flaky")?.circuit ?? "unknown"
   return [
     ...aligned([["flaky", "at"], ...rows]),

@@ -26,7 +26,7 @@ const configOf = (
   outage: DemoOutage.DemoOutage | undefined,
 ): Effect.Effect<Config.Config, Config.InvalidConfig> =>
   Effect.gen(function* () {
-    const embedded = outage === undefined ? Config.embedded : Config.withProvider("flaky", outage.provider)
+    const embedded = outage === undefined ? Config.embedded : Demo.configOf(outage)
     const config = flags.config === undefined
       ? yield* Config.decode(embedded, environment)
       : yield* Config.parse(yield* textOf(flags.config), environment)

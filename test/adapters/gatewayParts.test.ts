@@ -14,6 +14,7 @@ import * as Config from "../../adapters/gateway/Config.ts"
 import * as Flags from "../../adapters/gateway/Flags.ts"
 import * as Framing from "../../adapters/gateway/Framing.ts"
 import * as CircuitLog from "../../adapters/gateway/CircuitLog.ts"
+import * as DemoShares from "../../adapters/gateway/DemoShares.ts"
 import type { Fields } from "../../adapters/gateway/Message.ts"
 import * as HeaderFields from "../../adapters/gateway/HeaderFields.ts"
 import * as JsonFault from "../../adapters/gateway/JsonFault.ts"
@@ -70,6 +71,28 @@ describe("framing", () => {
         (error) => assert.strictEqual(error._tag, "BadFraming"),
       ),
   )
+})
+
+describe("the demo's shares", () => {
+  it("are counted from when each tenant has been answered, to the end of the time", () => {
+    const shares = DemoShares.make(["flood", "other"], 1_000)
+    assert.isFalse(shares.note("flood", 200, 0, 5_000))
+    assert.isFalse(shares.note("flood", 429, 0, 5_001))
+    assert.deepStrictEqual([shares.isOver(9_000), shares.fromMillis()], [false, undefined])
+    assert.isTrue(shares.note("other", 200, 0, 9_000))
+    for (
+      const [tenant, status, now] of [["flood", 200, 9_010], ["flood", 503, 9_020], ["other", 200, 9_999]] as const
+    ) {
+      assert.isFalse(shares.note(tenant, status, 9_000, now))
+    }
+    shares.note("other", 200, 9_500, 10_000)
+    shares.note("other", 0, 9_500, 10_000)
+    assert.deepStrictEqual([shares.isOver(9_999), shares.isOver(10_000), shares.fromMillis()], [false, true, 9_000])
+    assert.deepStrictEqual(shares.all, [
+      { tenant: "flood", served: 1, refused: 1, failed: 0, millis: [10] },
+      { tenant: "other", served: 1, refused: 0, failed: 1, millis: [999, 500] },
+    ])
+  })
 })
 
 describe("header lines", () => {
