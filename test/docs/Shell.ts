@@ -39,7 +39,7 @@ export interface Started {
 
 export const start = (line: string, options: Options = {}): Started => {
   // Without a shell that stays: it would end by the interrupt and not with the status of what it waits for.
-  const child: ChildProcess = spawn("sh", ["-c", `exec ${line}`], {
+  const child: ChildProcess = spawn("sh", ["-c", `exec env ${line}`], {
     cwd: options.cwd ?? Runtime.root,
     env: { ...process.env, ...env, ...options.env },
     stdio: ["ignore", "pipe", "pipe"],

@@ -58,19 +58,22 @@ const tests: readonly (readonly [commands: readonly string[], run: () => Promise
     expect(curls).toHaveLength(2)
     await stops(gateway, behindNpm)
   }],
-  [["npm start -- --config gateway.json"], async () => {
+  [[that("MAIL_AUTHORIZATION=")], async () => {
     const folder = mkdtempSync(join(tmpdir(), "holdfast-docs-"))
     ended.push(() => rmSync(folder, { recursive: true, force: true }))
     const path = join(folder, "gateway.json")
     writeFileSync(path, Documents.blocks.find(({ kind }) => kind === "json")!.text)
-    const line = `npm start -- --config ${path} ${anywhere}`
-    const gateway = started(line, { env: { MAIL_AUTHORIZATION: "Bearer secret" } })
+    const line = `${that("MAIL_AUTHORIZATION=").replace("gateway.json", path)} ${anywhere}`
+    const gateway = started(line)
     const [port] = await ports(gateway)
     // The token is the one whose hash README makes, and its tenant may not use what is not there.
     const answer = await Shell.run(`curl -s -H "authorization: Bearer acme-token" http://127.0.0.1:${port}/fax/`)
     expect(answer).toContain("UnknownProvider")
     await stops(gateway, behindNpm)
-    await expect(Shell.run(line, { env: { MAIL_AUTHORIZATION: "" } })).rejects.toThrow("must be set in the environment")
+    const unset = line.slice(line.indexOf("npm "))
+    await expect(Shell.run(unset, { env: { MAIL_AUTHORIZATION: "" } })).rejects.toThrow(
+      "$.providers.mail.headers.authorization.env: MAIL_AUTHORIZATION must be set in the environment",
+    )
   }],
   [["npm start -- --help"], async () => {
     const help = await Shell.run("npm start -- --help")
