@@ -104,8 +104,8 @@ const ofProvider = (key: string, provider: Json, environment: Environment): Read
   return found
 }
 
-/** A secret that somebody put in the place of its variable is hardly ever spelled as variables are. */
-const shown = (env: string): string => /^[A-Z][A-Z0-9_]{0,63}$/.test(env) ? env : "the variable"
+/** Words of capitals with an underscore between: a secret that somebody put in the place of its variable hardly ever is. */
+const shown = (env: string): string => /^(?=.{1,64}$)[A-Z][A-Z0-9]*(_[A-Z0-9]+)+$/.test(env) ? env : "the variable"
 
 interface Places {
   readonly concurrency?: number

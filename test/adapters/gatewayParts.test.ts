@@ -586,7 +586,7 @@ describe("what a configuration gets wrong", () => {
         path,
         rule: "MAIL_KEY2 must stand for printable ASCII",
       }])
-      for (const secret of ["sk_live_51Hcanary", "MAIL_key", "_", "A".repeat(65)]) {
+      for (const secret of ["sk_live_51Hcanary", "MAIL_key", "_", "AKIAIOSFODNN7EXAMPLE", `A_${"A".repeat(63)}`]) {
         assert.deepStrictEqual(yield* rules(secret), [{ path, rule: "the variable must be set in the environment" }])
       }
     }))
