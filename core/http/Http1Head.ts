@@ -120,7 +120,8 @@ export class HeadReader {
     if (isCarried || !this.isWhole) this.#keep(bytes, from, at)
     if (this.isWhole) {
       this.#source = isCarried ? this.#carry! : bytes
-      this.#offset = isCarried ? 0 : from
+      // What was carried ends in a later piece than it began in, and so goes on where that begins.
+      this.#offset = from
       if (this.length <= together) this.#text = this.#slice(0, this.length)
       this.drop()
     }

@@ -76,7 +76,7 @@ describe("a text that is kept", () => {
   const end = "\r\ncontent-length: 0\r\n\r\n"
   const sized = (bytes: number): string => `${start}${"y".repeat(bytes - start.length - end.length)}${end}`
   /** The lengths of what became text. */
-  const texts = (sent: string, size: number): ReadonlyArray<number> => {
+  const texts = (sent: string, ...sizes: ReadonlyArray<number>): ReadonlyArray<number> => {
     const lengths: Array<number> = []
     const connection = Lab.asked(Lab.get, {
       latin1: (bytes, from, to) => {
@@ -84,7 +84,7 @@ describe("a text that is kept", () => {
         return portable(bytes, from, to)
       },
     })
-    const [head] = Lab.fed(connection, Lab.bytes(sent), [size])
+    const [head] = Lab.fed(connection, Lab.bytes(sent), sizes)
     const fields = head?._tag === "Head" ? head.head.fields : []
     const long = sent.slice(sent.indexOf("y"), sent.lastIndexOf("y") + 1)
     assert.deepStrictEqual(fields, [["etag", '"0123456789abcdef"'], ["x", long], ["content-length", "0"]])
@@ -93,6 +93,7 @@ describe("a text that is kept", () => {
 
   it("keeps up to 1,024 bytes of its head, which become text in one call", () => {
     for (const size of [1, 100, 1_024]) assert.deepStrictEqual(texts(sized(1_024), size), [1_024])
+    assert.deepStrictEqual(texts(sized(1_024), 1, 1_023), [1_024])
   })
 
   it("keeps nothing of a larger one, each part of which becomes text by itself, without the blanks around it", () => {

@@ -121,6 +121,18 @@ describe("of its own side HTTP/1.1 keeps nothing that was taken or that nobody m
   }
 })
 
+it("HTTP/1.1 keeps no piece that was read, nor what was told of it", async () => {
+  const connection = http1()
+  const kept = ((): ReadonlyArray<WeakRef<object>> => {
+    const piece = Lab.bytes(`HTTP/1.1 200 OK\r\ncontent-length: 0\r\nx: ${"y".repeat(10_000)}\r\n\r\n`)
+    const [event] = connection.receive(piece)
+    return [new WeakRef(piece), new WeakRef(event?._tag === "Head" ? event.head.fields : assert.fail())]
+  })()
+  await used()
+  assert.deepStrictEqual(kept.map((each) => each.deref()), [undefined, undefined])
+  assert.strictEqual(connection.room, 1)
+})
+
 it("HTTP/2 keeps no head that was told", async () => {
   const connection = http2()
   const kept = ((): WeakRef<object> => {
