@@ -193,3 +193,19 @@ it("nothing of a response comes behind its end, though its request goes on", () 
     assert.match(Lab2.written(connection).at(-1)!, / 5$/)
   }
 })
+
+it("a request that ends behind its response leaves its place at once", () => {
+  const ends: ReadonlyArray<readonly [HttpRequest["body"], (connection: EngineConnection) => unknown]> = [
+    [{ bytes: 4 }, (connection) => connection.upload(1, new Uint8Array(4))],
+    [{ bytes: undefined }, (connection) => connection.finish(1)],
+    [{ bytes: undefined }, (connection) => connection.finish(1, [["x", "y"]])],
+  ]
+  for (const [body, end] of ends) {
+    const connection = open({ maxStreams: 1 })
+    ask(connection, { ...post, body })
+    says(connection, response(1, 200, [], endStream))
+    assert.strictEqual(connection.room, 0)
+    end(connection)
+    assert.strictEqual(connection.room, 1)
+  }
+})
