@@ -210,9 +210,12 @@ for (const name of ["nginx", "haproxy"] as const) {
       await proxy?.stop()
       await upstream.stop()
     })
-    const using = async (use: (driver: Driver, ask: Parameters<Step>[0]) => Promise<void>): Promise<void> => {
-      const driver = await Driver.connect(proxy.port)
-      const request: HttpRequest = { ...Lab.get, authority: `127.0.0.1:${proxy.port}` }
+    const using = async (
+      use: (driver: Driver, ask: Parameters<Step>[0]) => Promise<void>,
+      port = proxy.port,
+    ): Promise<void> => {
+      const driver = await Driver.connect(port)
+      const request: HttpRequest = { ...Lab.get, authority: `127.0.0.1:${port}` }
       await use(driver, (changed, upload) => driver.ask({ ...request, ...changed }, upload))
       await driver.leave()
     }
@@ -224,7 +227,7 @@ for (const name of ["nginx", "haproxy"] as const) {
         await ask({})
         await Wire.within(driver.closed, "the end")
         assert.deepInclude(driver.retired, { why: "closed", error: undefined })
-      }))
+      }, proxy.hastyPort))
 
     it("an upstream that is cut inside a body is no whole response", () =>
       using(async (_, ask) => {

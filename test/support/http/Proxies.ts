@@ -13,7 +13,10 @@ import { within } from "../Wire.ts"
 export type Name = "nginx" | "haproxy"
 
 export interface Proxy {
+  /** Keeps an idle connection longer than any test takes. */
   readonly port: number
+  /** Ends one soon. */
+  readonly hastyPort: number
   readonly stop: () => Promise<void>
 }
 
@@ -22,12 +25,14 @@ export const find = (name: Name | "nghttpd"): string | undefined =>
   [...(process.env["PATH"] ?? "").split(":"), "/usr/sbin", "/usr/local/sbin"].map((folder) => join(folder, name))
     .find((path) => existsSync(path))
 
-/** How long a proxy keeps an idle connection, and after how many requests nginx ends one. */
-export const idleMillis = 100
+/** After how many requests nginx ends a connection. */
 export const nginxRequests = 4
 
+const longIdle = "60s"
+const shortIdle = "100ms"
+
 interface Setup {
-  readonly config: (port: number, upstream: number, folder: string) => string
+  readonly config: (ports: readonly [number, hasty: number], upstream: number, folder: string) => string
   readonly args: (config: string, folder: string) => ReadonlyArray<string>
   /** A part of the line that it writes when it listens. */
   readonly ready: string
@@ -35,7 +40,7 @@ interface Setup {
 
 const setups: Readonly<Record<Name, Setup>> = {
   nginx: {
-    config: (port, upstream, folder) =>
+    config: ([port, hastyPort], upstream, folder) =>
       `daemon off; master_process off; pid ${folder}/pid; error_log stderr notice;
 events { worker_connections 64; }
 http {
@@ -45,31 +50,37 @@ http {
           " ",
         )
       }
-  keepalive_requests ${nginxRequests}; keepalive_timeout ${idleMillis}ms;
-  server {
-    listen 127.0.0.1:${port};
+  keepalive_requests ${nginxRequests};
+${
+        [[port, longIdle], [hastyPort, shortIdle]].map(([port, idle]) =>
+          `  server {
+    listen 127.0.0.1:${port}; keepalive_timeout ${idle};
     location / {
       proxy_pass http://127.0.0.1:${upstream}; proxy_http_version 1.1;
       proxy_set_header connection $http_connection; proxy_set_header upgrade $http_upgrade;
     }
   }
-}
+`
+        ).join("")
+      }}
 `,
     args: (config, folder) => ["-p", folder, "-c", config],
     ready: "event method",
   },
   haproxy: {
-    config: (port, upstream) =>
+    config: ([port, hastyPort], upstream) =>
       `defaults
   mode http
-  timeout client 5s
-  timeout server 5s
-  timeout connect 5s
-  timeout http-keep-alive ${idleMillis}ms
-listen all
+  timeout client 60s
+  timeout server 60s
+  timeout connect 60s
+` + [[port, longIdle], [hastyPort, shortIdle]].map(([port, idle]) =>
+        `listen on${port}
+  timeout http-keep-alive ${idle}
   bind 127.0.0.1:${port}
   server one 127.0.0.1:${upstream}
-`,
+`
+      ).join(""),
     args: (config) => ["-W", "-db", "-f", config],
     ready: "Loading success",
   },
@@ -78,10 +89,11 @@ listen all
 export const start = async (name: Name, path: string, upstream: number): Promise<Proxy> => {
   const folder = mkdtempSync(join(tmpdir(), `holdfast-${name}-`))
   mkdirSync(join(folder, "logs"))
-  const port = await freePort()
+  const ports = await freePorts()
+  const [port, hastyPort] = ports
   const { args, config, ready } = setups[name]
   const file = join(folder, "proxy.conf")
-  writeFileSync(file, config(port, upstream, folder))
+  writeFileSync(file, config(ports, upstream, folder))
   const child = spawn(path, args(file, folder), { stdio: ["ignore", "ignore", "pipe"] })
   const stop = async (): Promise<void> => {
     await ended(child)
@@ -93,7 +105,7 @@ export const start = async (name: Name, path: string, upstream: number): Promise
     await stop()
     throw error
   }
-  return { port, stop }
+  return { port, hastyPort, stop }
 }
 
 const said = (child: ChildProcess, wanted: string): Promise<void> =>
@@ -114,11 +126,15 @@ const ended = (child: ChildProcess): Promise<void> =>
     child.kill("SIGTERM")
   })
 
-/** A port that nobody listens on now. */
-const freePort = (): Promise<number> =>
-  new Promise((resolve) => {
-    const server = net.createServer().listen(0, "127.0.0.1", () => {
-      const { port } = server.address() as net.AddressInfo
-      server.close(() => resolve(port))
+/** Two ports that nobody listens on now. */
+const freePorts = async (): Promise<readonly [number, number]> => {
+  const listening = (): Promise<net.Server> =>
+    new Promise((resolve) => {
+      const server = net.createServer().listen(0, "127.0.0.1", () => resolve(server))
     })
-  })
+  const [one, other] = [await listening(), await listening()]
+  const port = (server: net.Server): number => (server.address() as net.AddressInfo).port
+  const ports = [port(one), port(other)] as const
+  for (const server of [one, other]) await new Promise((resolve) => server.close(resolve))
+  return ports
+}
