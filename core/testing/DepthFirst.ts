@@ -15,7 +15,7 @@ export class DepthFirst implements Chooser {
   readonly #options: Array<number> = []
   readonly #words: Words
   readonly #known: KnownStates | undefined
-  #depth!: number
+  #depth = 0
   #run: Run = { log: [], outcome: undefined }
   #follower: Follower | undefined = undefined
   #followed: Run | undefined = undefined

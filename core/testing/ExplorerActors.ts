@@ -93,7 +93,7 @@ export class Actors {
   readonly ready: Array<Task> = []
   readonly #words: Words
   #all = new Map<AnyFiber, Actor>()
-  #orphans!: number
+  #orphans = 0
   #last: Actor | undefined = undefined
 
   constructor(words: Words) {

@@ -45,12 +45,12 @@ export class Agenda {
   readonly #options: Array<number> = []
   readonly #acts: Array<Act | undefined> = []
   #chooser!: Chooser
-  #preemptions!: number
-  #interruptions!: number
+  #preemptions = 0
+  #interruptions = 0
   /** Who was last to run and could go on. */
   #current: Actor | undefined = undefined
   /** Something else than an interruption was chosen before. */
-  #hasBegun!: boolean
+  #hasBegun = false
   /** Who was forced off just now: somebody else is next. */
   #barred: Actor | undefined = undefined
 
@@ -60,7 +60,7 @@ export class Agenda {
   turns: Array<number> = []
   /** The bound on forced switches has kept something out, in this run or in one before. */
   isLimited = false
-  isLost!: boolean
+  isLost = false
 
   constructor(words: Words, actors: Actors, clock: ExplorerClock, limits: Limits) {
     this.#words = words

@@ -41,9 +41,9 @@ export class World implements Scheduler.Scheduler {
   readonly #context: Context.Context<never>
   #chooser!: Chooser
   #random!: () => number
-  #drawn!: number
+  #drawn = 0
 
-  steps!: number
+  steps = 0
   /** Why this run ended before it was over: it was too long, the chooser did not know how to go on, or it left the world. */
   cut: "endless" | "lost" | "escaped" | undefined = undefined
   /** Who waits for the outside, if a run was cut by that. */
@@ -53,20 +53,20 @@ export class World implements Scheduler.Scheduler {
   /** Told what happens, in a run that is shown to people. */
   story: Story | undefined = undefined
 
-  #live!: boolean
-  #choosing!: boolean
+  #live = false
+  #choosing = false
   #naming: number | undefined = undefined
   /** What was chosen while a fiber ran, and comes once that fiber is off. */
   #chosen: Act | undefined = undefined
   /** What is being done, the first fiber that it runs, and whether it runs others only by way of that one. */
   #act: Act | undefined = undefined
   #outer: Actor | undefined = undefined
-  #isSingle!: boolean
+  #isSingle = false
   /** Whether a step is under way, where in the log it began, who ran in it and what came of it. */
-  #isOpen!: boolean
-  #isBlind!: boolean
-  #from!: number
-  #isMixed!: boolean
+  #isOpen = false
+  #isBlind = false
+  #from = 0
+  #isMixed = false
   readonly #cast: Array<number> = []
   readonly #born: Array<number> = []
 

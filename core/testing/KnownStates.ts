@@ -60,7 +60,7 @@ export class KnownStates {
   #things: ReadonlyMap<Thing, Known> = new Map()
   readonly #kinds: Kinds = new WeakMap()
   /** What is shared, with the time, as the number of its text. */
-  #shown!: number
+  #shown = 0
   /** How often each was interrupted that goes on all the same. */
   #interrupted = new Map<number, number>()
   /** Fibers that others may have in hand, and that have ended, with their ends. */
@@ -68,7 +68,7 @@ export class KnownStates {
   #ended = ""
   /** What waits for the end of a fiber, by the step that it began in: they hear of it one after the other. */
   #observers = new Map<unknown, number>()
-  #steps!: number
+  #steps = 0
   /** Who had ended by then, in every run in the same way. */
   #early: ReadonlySet<number> = new Set()
   readonly #past: Array<Past> = []
