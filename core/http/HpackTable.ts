@@ -25,15 +25,13 @@ export interface Entry {
   readonly number: number
 }
 
-const roles: ReadonlyMap<string, Role> = new Map([
-  [":status", "status"],
-  ["content-length", "length"],
-  ["connection", "connection"],
-  ["keep-alive", "connection"],
-  ["proxy-connection", "connection"],
-  ["transfer-encoding", "connection"],
-  ["upgrade", "connection"],
-])
+const ofConnection = /^(?:connection|keep-alive|proxy-connection|transfer-encoding|upgrade)$/
+
+const roleOf = (name: string): Role => {
+  if (ofConnection.test(name)) return "connection"
+  if (name === ":status") return "status"
+  return name === "content-length" ? "length" : isPseudo(name) ? "pseudo" : "plain"
+}
 
 const isPseudo = (name: string): boolean => name.charCodeAt(0) === 0x3a
 
@@ -57,7 +55,7 @@ const isBlank = (value: string, at: number): boolean => value.charCodeAt(at) ===
 
 /** `named`: an entry of that name, if there is one. */
 export const entryOf = (name: string, value: string, named?: Entry): Entry => {
-  const role = named?.role ?? roles.get(name) ?? (isPseudo(name) ? "pseudo" : "plain")
+  const role = named?.role ?? roleOf(name)
   const isNamed = named?.isNamed ?? lowerName.test(name)
   return {
     name,
@@ -82,7 +80,7 @@ const shared = (entry: Entry): Entry => {
 
 /** RFC 7541, appendix A: names in order, each with its values, of which there is one at least. */
 const listed =
-  ":authority=;:method=GET,POST;:path=/,/index.html;:scheme=http,https;:status=200,204,206,304,400,404,500;" +
+  ":authority=;:method=GET|POST;:path=/|/index.html;:scheme=http|https;:status=200|204|206|304|400|404|500;" +
   "accept-charset=;accept-encoding=gzip, deflate;accept-language=;accept-ranges=;accept=;access-control-allow-origin=;" +
   "age=;allow=;authorization=;cache-control=;content-disposition=;content-encoding=;content-language=;content-length=;" +
   "content-location=;content-range=;content-type=;cookie=;date=;etag=;expect=;expires=;from=;host=;if-match=;" +
@@ -92,8 +90,7 @@ const listed =
 
 const pairs: ReadonlyArray<Field> = listed.split(";").flatMap((line): ReadonlyArray<Field> => {
   const [name = "", values = ""] = line.split("=")
-  // The one value with a comma in it.
-  return (name === "accept-encoding" ? [values] : values.split(",")).map((value) => [name, value])
+  return values.split("|").map((value) => [name, value])
 })
 
 /** The static table; its first entry has index 1. */

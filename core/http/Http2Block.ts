@@ -11,34 +11,24 @@ export interface BlockLimits {
   readonly maxFields: number
 }
 
-/** Nothing is added to it. */
-const nothing: Array<Field> = []
+/** `nothing`: nobody will read it. */
+type Kind = "head" | "trailers" | "nothing"
 
 export class Block implements FieldSink {
   readonly #limits: BlockLimits
-  #kind: "head" | "trailers" | "nothing" = "nothing"
+  readonly #kind: Kind
   #bytes = 0
-  fields: Array<Field> = nothing
+  readonly fields: Array<Field> = []
   /** The first rule that is broken. */
-  rule: Rule | undefined = undefined
+  rule: Rule | undefined
   status = 0
   /** Of the lengths, the first, and how many there are; one that is none counts as two that differ. */
   length = 0
   lengths = 0
 
-  constructor(limits: BlockLimits) {
+  constructor(limits: BlockLimits, kind: Kind) {
     this.#limits = limits
-  }
-
-  /** `nothing`: nobody will read it. */
-  begin(kind: "head" | "trailers" | "nothing"): void {
     this.#kind = kind
-    this.#bytes = 0
-    this.fields = kind === "nothing" ? nothing : []
-    this.rule = undefined
-    this.status = 0
-    this.length = 0
-    this.lengths = 0
   }
 
   add(entry: Entry): void {

@@ -31,7 +31,7 @@ import {
   wrongPiece,
   wrongType,
 } from "./HttpGiven.ts"
-import * as Latin1 from "./Latin1.ts"
+import type * as Latin1 from "./Latin1.ts"
 
 export interface ConnectionLimits extends IncomingLimits {
   readonly maxStreams: number
@@ -39,34 +39,31 @@ export interface ConnectionLimits extends IncomingLimits {
 }
 
 /** RFC 9113, 3.4. */
-const preface: Uint8Array = (() => {
-  const text = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
-  const bytes = new Uint8Array(text.length)
-  Latin1.write(text, bytes, 0)
-  return bytes
-})()
+const preface = Uint8Array.from("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", (letter) => letter.charCodeAt(0))
 
-const noFields: Fields = Object.freeze([])
-const noEvents: ReadonlyArray<Event> = Object.freeze([])
-const noOutput: ReadonlyArray<Uint8Array> = Object.freeze([])
+const none: ReadonlyArray<never> = Object.freeze([])
 
 export class Http2Connection implements EngineConnection {
   readonly #limits: ConnectionLimits
   readonly #output = new Output()
-  readonly #peer = new PeerSettings()
   readonly #encoder = new HpackEncoder()
+  readonly #peer = new PeerSettings(this.#encoder)
   readonly #streams: Streams
   readonly #quota: Quota
   readonly #uploads: Uploads
   readonly #incoming: Incoming
   #events: Array<Event> = []
+  /** Of exchanges whose owner went on since: how many of the events are no news any more. */
+  readonly #stale = new Map<Exchange, number>()
 
   constructor(limits: ConnectionLimits, latin1: Latin1.Latin1) {
     this.#limits = limits
     const tell = (event: Event): void => void this.#events.push(event)
     const streams = this.#streams = new Streams(limits.maxResets)
     const quota = this.#quota = new Quota(limits.maxIdleFrames)
-    const [output, peer, encoder] = [this.#output, this.#peer, this.#encoder]
+    const output = this.#output
+    const peer = this.#peer
+    const encoder = this.#encoder
     const uploads = this.#uploads = new Uploads(output, streams, peer, quota, tell)
     this.#incoming = new Incoming(limits, latin1, { output, peer, encoder, streams, quota, uploads, tell })
     output.raw(preface)
@@ -88,10 +85,8 @@ export class Http2Connection implements EngineConnection {
 
   isSendEnded(exchange: Exchange): boolean {
     const stream = this.#streams.get(exchange)
-    const isEnded = stream === undefined
-      ? this.#streams.isPast(exchange)
-      : stream.isSent && exchange <= this.#streams.written
-    return isEnded && !this.#uploads.isUntaken(exchange)
+    if (this.#uploads.isUntaken(exchange)) return false
+    return stream === undefined ? this.#streams.isPast(exchange) : stream.isSent && exchange <= this.#streams.written
   }
 
   get retainedBytes(): number {
@@ -131,11 +126,11 @@ export class Http2Connection implements EngineConnection {
     const sent = this.#uploads.sendPart(stream, part, length === left)
     if (sent > 0) this.#quota.carried()
     if (left !== undefined) stream.left = left - sent
-    this.#settle(stream)
+    this.#streams.settle(stream)
     return Result.succeed(sent)
   }
 
-  finish(exchange: Exchange, trailers: Fields = noFields): Result.Result<void, ExchangeOver | InvalidRequest> {
+  finish(exchange: Exchange, trailers: Fields = none): Result.Result<void, ExchangeOver | InvalidRequest> {
     const given = readFields("trailers", trailers)
     const stream = this.#sending(exchange)
     if (stream === undefined) return Result.fail(new ExchangeOver({ exchange }))
@@ -147,11 +142,11 @@ export class Http2Connection implements EngineConnection {
       this.#unsay(exchange)
       if (fields.length === 0) this.#uploads.end(stream)
       else {
+        this.#streams.trailed = this.#streams.last
         this.#headers(stream, fields, true)
-        this.#uploads.drop(stream)
         this.#uploads.ends(stream)
       }
-      this.#settle(stream)
+      this.#streams.settle(stream)
       this.#uploads.flush()
     })
   }
@@ -190,21 +185,21 @@ export class Http2Connection implements EngineConnection {
 
   takeOutput(): ReadonlyArray<Uint8Array> {
     this.#quota.taken()
-    const output = this.#output.take()
-    for (const { length } of output) {
-      if (length === 0) {
-        this.#incoming.lose(lost())
-        return noOutput
-      }
+    this.#incoming.taken()
+    const dropped = this.#output.sift(this.#isOver)
+    if (dropped === undefined) {
+      this.#incoming.lose(lost())
+      return none
     }
-    this.#streams.written = this.#streams.last
+    if (dropped > 0) this.#uploads.raise(dropped)
+    this.#streams.written = Math.min(this.#streams.last, this.#streams.firm)
     this.#uploads.taken()
-    return output
+    return this.#output.take()
   }
 
   #begin(prepared: Prepared): Exchange {
     this.#quota.began()
-    const stream = this.#streams.open(prepared, this.#peer.window, this.#limits.maxStreamWindowBytes)
+    const stream = this.#streams.open(prepared, this.#limits.maxStreamWindowBytes)
     this.#headers(stream, prepared.fields, prepared.isSent)
     if (prepared.body !== undefined) this.#uploads.sendWhole(stream, prepared.body)
     return stream.id
@@ -214,26 +209,27 @@ export class Http2Connection implements EngineConnection {
     this.#output.headers(stream.id, this.#encoder, fields, isLast, this.#peer.maxFrame)
   }
 
+  /** Whether nothing that is in the output of a stream is of any use. */
+  readonly #isOver = (id: Exchange): boolean => this.#streams.get(id) === undefined && !this.#uploads.isUntaken(id)
+
   /** The exchange, as long as its owner may send more of it: not what is held of a body that was given whole. */
   #sending(exchange: Exchange): Stream | undefined {
     const stream = this.#streams.get(exchange)
     return stream === undefined || stream.isSent || stream.held !== undefined ? undefined : stream
   }
 
-  #settle(stream: Stream): void {
-    if (stream.isOver) this.#streams.close(stream)
-  }
-
   /** What own calls brought about for an exchange, and nobody heard yet, is no news any more once its owner went on. */
   #unsay(exchange: Exchange): void {
-    if (this.#events.length === 0) return
-    this.#events = this.#events.filter((event) => !("exchange" in event) || event.exchange !== exchange)
+    if (this.#events.length > 0) this.#stale.set(exchange, this.#events.length)
   }
 
   #take(): ReadonlyArray<Event> {
-    if (this.#events.length === 0) return noEvents
+    if (this.#events.length === 0) return none
     const events = this.#events
     this.#events = []
-    return events
+    if (this.#stale.size === 0) return events
+    const news = events.filter((event, at) => !("exchange" in event) || at >= (this.#stale.get(event.exchange) ?? 0))
+    this.#stale.clear()
+    return news
   }
 }

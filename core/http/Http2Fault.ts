@@ -12,6 +12,8 @@ import { Refusal } from "../Refusal.ts"
  * - `early-end`: no end of a response with an informational head
  * - `open-trailers`: trailers end a response
  * - `body-length`: as many bytes as were announced, or as there may be
+ * - `last-stream`: what a GOAWAY says was served is what was answered and more; the connection's where it is more than one said
+ *   before
  * - `window-increment`, `window-overflow`: above zero, to 2^31 - 1 in all; the connection's where the window is its own
  *
  * All others are the connection's:
@@ -19,21 +21,21 @@ import { Refusal } from "../Refusal.ts"
  * - `preface`: SETTINGS come first
  * - `frame-size`: at most the limit, and as the type of the frame has it
  * - `frame-stream`: on a stream that may have such a frame, and that was opened
- * - `closed-stream`: nothing of a response behind its end, or behind a reset
+ * - `closed-stream`: nothing of a response behind its end, or behind a reset of the peer's
  * - `frame-type`: no PUSH_PROMISE, since it was forbidden, and no PRIORITY_UPDATE, which is a client's
  * - `padding`: no longer than what has it
  * - `continuation`: a header block goes on in CONTINUATION, at once and on its stream, and that stands nowhere else
  * - `continuations`, `block-bytes`: at most the limit
  * - `settings-value`: within its range, and a promise is not taken back
- * - `unasked-ack`: one acknowledgement of SETTINGS that were sent, and one answer to a PING, which repeats it
- * - `last-stream`: what a GOAWAY says was served is never more than what one said before
+ * - `unasked-ack`: one acknowledgement of SETTINGS that were taken, and one answer to a PING that was, which repeats it
  * - `flow-control`: no more than the windows allow
  * - `hpack-index`: of an entry that there is
  * - `hpack-integer`: at most 2^28
  * - `hpack-huffman`: codes of bytes, then fewer than eight ones
  * - `hpack-table-size`: at the beginning of a block, twice at most, and at most what was announced
  * - `hpack-cut`: the block ends with a field
- * - `flood`: at most the limit of frames that carry nothing for an exchange, beyond what the exchanges account for
+ * - `flood`: at most the limit of frames that carry nothing for an exchange, beyond what the exchanges account for; SETTINGS
+ *   also count each stream that they let send next to nothing
  */
 export type Http2Rule =
   | "pseudo-field"
@@ -90,7 +92,7 @@ export interface Reset {
   readonly received: number
   /** The announced length of the body. */
   readonly expected?: number | undefined
-  /** The peer's word, by REFUSED_STREAM, that it did nothing with the request. */
+  /** The peer's word, by REFUSED_STREAM and ahead of any answer, that it did nothing with the request. */
   readonly unprocessed: boolean
 }
 
@@ -113,7 +115,8 @@ export class StreamReset extends Refusal implements Reset {
 }
 
 /**
- * The peer goes away (GOAWAY). As the failure of an exchange: it did nothing with the request, and says so.
+ * The peer goes away (GOAWAY). As the failure of an exchange: it did nothing with the request, and says so, or the request
+ * was not taken before it said that.
  *
  * `code` is as in RFC 9113, 7: 0 where nothing was wrong. `last` is the last stream that it may have served.
  */

@@ -23,11 +23,15 @@ export interface Http2Limits extends HttpLimits {
   readonly maxTableBytes?: number | undefined
   /** Frames that a header block goes on in: 0 to 1,024; 32 by default. */
   readonly maxContinuations?: number | undefined
-  /** Streams that are remembered as reset, whose late frames are passed over: 16 to 16,384; 1,024 by default. */
+  /**
+   * Streams that are remembered as reset, each with the window it had: 16 to 16,384; 1,024 by default. What comes of older
+   * ones that are over is passed over as well, within what those that were reset had left in all.
+   */
   readonly maxResets?: number | undefined
   /**
    * Frames that carry nothing for an exchange, and answers to them that nobody takes: 100 to 1,048,576; 10,000 by default.
-   * An exchange allows 16 of them, each part of a body 3, and every 256 bytes of it one.
+   * An exchange allows 16 of them, each part of a body 3, and every 256 bytes of it one. As many SETTINGS, each with the
+   * streams that it lets send fewer than 256 bytes, for which only exchanges and what was sent allow more.
    */
   readonly maxIdleFrames?: number | undefined
 }

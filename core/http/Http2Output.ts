@@ -3,6 +3,7 @@
  */
 import { type HpackEncoder, mostBytes } from "./HpackEncoder.ts"
 import * as Flag from "./Http2FrameFlag.ts"
+import { uint31, uint32 } from "./Http2Frames.ts"
 import * as Type from "./Http2FrameType.ts"
 import type { Flat } from "./HttpGiven.ts"
 
@@ -17,6 +18,8 @@ export class Output {
   #room = new Uint8Array(0)
   #from = 0
   #at = 0
+  /** Frames of streams above it are not written. */
+  last: number = Infinity
 
   /** What was written since, in order, in as few pieces as it came to. */
   take(): ReadonlyArray<Uint8Array> {
@@ -25,6 +28,47 @@ export class Output {
     const pieces = this.#pieces
     this.#pieces = []
     return pieces
+  }
+
+  /**
+   * Takes out what is not to be written: frames of streams above the last; and where bytes that were given are gone, DATA of
+   * all streams that are over, whose rest would pass for a body. Says how many bytes of DATA that were; undefined where bytes
+   * of one are gone that is not over.
+   */
+  sift(isOver: (stream: number) => boolean): number | undefined {
+    this.#seal()
+    const { last } = this
+    const pieces = this.#pieces
+    if (last === Infinity && pieces.every(({ length }) => length > 0)) return 0
+    this.#pieces = []
+    this.last = Infinity
+    let dropped = 0
+    let left = 0
+    let drops = false
+    for (const piece of pieces) {
+      if (piece.length === 0) {
+        if (!drops) return undefined
+        // It was the rest of its frame.
+        left = 0
+      }
+      for (let at = 0; at < piece.length;) {
+        if (left === 0) {
+          const [type, stream] = [piece[at + 3]!, uint31(piece, at + 5)]
+          const isCut = type <= Type.headers && isOver(stream)
+          // The preface, as a frame, has a type of its own.
+          left = type === 32 ? 24 : headBytes + (uint32(piece, at) >>> 8)
+          drops = type !== 32 && stream > last || isCut && type === Type.data
+          if (drops && type === Type.data) dropped += left - headBytes
+          // Nor may trailers end what lacks its body: a reset does.
+          if (isCut) piece[at + 4]! &= ~Flag.endStream
+        }
+        const part = piece.subarray(at, at + left)
+        if (!drops) this.#pieces.push(part)
+        left -= part.length
+        at += part.length
+      }
+    }
+    return dropped
   }
 
   raw(bytes: Uint8Array): void {
@@ -38,16 +82,24 @@ export class Output {
     }
   }
 
-  /** A header block, in as many frames as the peer's limit makes of it; it is written where it is to be, unless it is long. */
+  /** A header block, written where it is to be, unless the peer's limit makes several frames of it. */
   headers(stream: number, encoder: HpackEncoder, fields: Flat, isLast: boolean, maxFrame: number): void {
-    const most = mostBytes(fields)
+    this.#reserve(headBytes + mostBytes(fields))
+    const from = this.#at + headBytes
+    const end = encoder.encode(fields, this.#room, from)
     const last = isLast ? Flag.endStream : 0
-    if (most > together) return this.#long(stream, encoder, fields, last, maxFrame)
-    this.#reserve(headBytes + most)
-    const from = this.#at
-    const end = encoder.encode(fields, this.#room, from + headBytes)
-    this.#head(end - from - headBytes, Type.headers, last | Flag.endHeaders, stream)
-    this.#at = end
+    if (end - from <= maxFrame) {
+      this.#head(end - from, Type.headers, last | Flag.endHeaders, stream)
+      this.#at = end
+      return
+    }
+    const block = this.#room.slice(from, end)
+    for (let at = 0; at < block.length; at += maxFrame) {
+      const part = block.subarray(at, at + maxFrame)
+      const flags = (at === 0 ? last : 0) | (at + maxFrame < block.length ? 0 : Flag.endHeaders)
+      this.#head(part.length, at === 0 ? Type.headers : Type.continuation, flags, stream)
+      this.raw(part)
+    }
   }
 
   data(stream: number, bytes: Uint8Array, isLast: boolean): void {
@@ -66,42 +118,30 @@ export class Output {
   }
 
   settingsAck(): void {
-    this.#head(0, Type.settings, Flag.ack, 0)
+    this.#control(Type.settings, Flag.ack, 0)
   }
 
-  ping(bytes: Uint8Array, from: number, isAnswer: boolean): void {
-    this.#head(8, Type.ping, isAnswer ? Flag.ack : 0, 0)
-    for (let i = 0; i < 8; i++) this.#room[this.#at++] = bytes[from + i]!
+  /** Its eight bytes, as two numbers. */
+  ping(high: number, low: number, isAnswer: boolean): void {
+    this.#control(Type.ping, isAnswer ? Flag.ack : 0, 0, high, low)
   }
 
   windowUpdate(stream: number, bytes: number): void {
-    this.#head(4, Type.windowUpdate, 0, stream)
-    this.#uint32(bytes)
+    this.#control(Type.windowUpdate, 0, stream, bytes)
   }
 
   reset(stream: number, code: number): void {
-    this.#head(4, Type.reset, 0, stream)
-    this.#uint32(code)
+    this.#control(Type.reset, 0, stream, code)
   }
 
   /** No stream of the peer's own was served, since it may have none. */
   goAway(code: number): void {
-    this.#head(8, Type.goAway, 0, 0)
-    this.#uint32(0)
-    this.#uint32(code)
+    this.#control(Type.goAway, 0, 0, 0, code)
   }
 
-  #long(stream: number, encoder: HpackEncoder, fields: Flat, last: number, maxFrame: number): void {
-    const bytes = new Uint8Array(mostBytes(fields))
-    const length = encoder.encode(fields, bytes, 0)
-    let at = 0
-    do {
-      const to = Math.min(length, at + maxFrame)
-      const flags = (at === 0 ? last : 0) | (to === length ? Flag.endHeaders : 0)
-      this.#head(to - at, at === 0 ? Type.headers : Type.continuation, flags, stream)
-      this.raw(bytes.subarray(at, to))
-      at = to
-    } while (at < length)
+  #control(type: number, flags: number, stream: number, ...payload: ReadonlyArray<number>): void {
+    this.#head(payload.length * 4, type, flags, stream)
+    for (const each of payload) this.#uint32(each)
   }
 
   /** The head of a frame, and room for a payload of control behind it. */
@@ -125,7 +165,7 @@ export class Output {
   #reserve(bytes: number): void {
     if (this.#at + bytes <= this.#room.length) return
     this.#seal()
-    this.#room = new Uint8Array(roomBytes)
+    this.#room = new Uint8Array(Math.max(roomBytes, bytes))
     this.#from = 0
     this.#at = 0
   }

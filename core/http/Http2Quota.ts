@@ -1,6 +1,6 @@
 /**
- * How much a peer may send that is for no exchange. It owns counts: of frames that carried nothing, beyond what the
- * exchanges account for, and of answers that nobody has taken.
+ * How much a peer may send that is for no exchange. It owns counts: of frames that carried nothing, and of what SETTINGS
+ * made this side do, beyond what the exchanges account for; and of answers that nobody has taken.
  *
  * There is no clock in it: what an honest peer sends besides messages grows with them, so an exchange allows some frames,
  * each piece of a body some more, small as it may be, and its bytes as well. What is left are the keep-alives of an idle
@@ -15,8 +15,7 @@ export class Quota {
   readonly #max: number
   #frames = 0
   #answers = 0
-  /** Bytes that have not paid for a frame yet. */
-  #bytes = 0
+  #settings = 0
 
   constructor(max: number) {
     this.#max = max
@@ -32,27 +31,33 @@ export class Quota {
     return ++this.#answers > this.#max || this.isOver()
   }
 
+  /**
+   * SETTINGS, or so many streams that it had this side look at for next to nothing, which costs the peer a few bytes however
+   * many they are. Only what this side began and sent pays for that, since a peer's own bodies are as many as it likes.
+   */
+  isOverSettings(count: number): boolean {
+    return (this.#settings += count) > this.#max
+  }
+
   began(): void {
-    this.#pay(framesAnExchange)
+    this.sent(framesAnExchange * bytesAFrame)
   }
 
   /** A frame of the peer's that carries a part of a body, or a part that was given to be sent. */
   carried(): void {
-    this.#pay(framesAPiece)
+    this.moved(framesAPiece * bytesAFrame)
   }
 
   moved(bytes: number): void {
-    this.#bytes += bytes
-    const paid = Math.floor(this.#bytes / bytesAFrame)
-    this.#bytes -= paid * bytesAFrame
-    this.#pay(paid)
+    this.#frames = Math.max(0, this.#frames - bytes / bytesAFrame)
+  }
+
+  sent(bytes: number): void {
+    this.moved(bytes)
+    this.#settings = Math.max(0, this.#settings - bytes / bytesAFrame)
   }
 
   taken(): void {
     this.#answers = 0
-  }
-
-  #pay(frames: number): void {
-    this.#frames = Math.max(0, this.#frames - frames)
   }
 }

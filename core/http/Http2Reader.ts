@@ -35,7 +35,7 @@ export interface ReaderLimits {
   readonly maxContinuations: number
 }
 
-type Mode = "head" | "buffer" | "pad" | "data" | "skip"
+type Mode = "head" | "buffer" | "pad" | "data"
 
 const headBytes = 9
 
@@ -51,9 +51,9 @@ export class FrameReader {
   /** Bytes of the payload that are still to come; of those of DATA, the ones that are padding. */
   #left = 0
   #padding = 0
-  /** Bytes of the connection before this piece, and of them those before the frame. */
+  /** Bytes of the connection before this piece, and of them those before the frame that was read last. */
   #before = 0
-  #frameAt = 0
+  frameAt = 0
   #isFirst = true
   readonly #payload = new Carry()
   readonly #block = new Carry()
@@ -76,13 +76,8 @@ export class FrameReader {
     return this.#mode !== "head" || this.#headLength > 0 || this.#blockStream > 0
   }
 
-  /** At which byte of the connection the frame that was read last begins. */
-  get frameAt(): number {
-    return this.#frameAt
-  }
-
   get part(): FramePart {
-    return partOf(this.#type)
+    return this.#isFirst ? "preface" : partOf(this.#type)
   }
 
   drop(): void {
@@ -111,11 +106,6 @@ export class FrameReader {
         return this.#sizeData(bytes[at]!, 1) ?? this.#endIfDone() ?? at + 1
       case "data":
         return this.#readData(bytes, at)
-      case "skip": {
-        const to = Math.min(bytes.length, at + this.#left)
-        this.#left -= to - at
-        return this.#endIfDone() ?? to
-      }
       default:
         return this.#readBuffered(bytes, at)
     }
@@ -123,7 +113,7 @@ export class FrameReader {
 
   #readHead(bytes: Uint8Array, at: number): number | Rule {
     if (this.#headLength === 0) {
-      this.#frameAt = this.#before + at
+      this.frameAt = this.#before + at
       if (bytes.length - at >= headBytes) return this.#begin(bytes, at) ?? this.#endIfDone() ?? at + headBytes
     }
     const to = Math.min(bytes.length, at + headBytes - this.#headLength)
@@ -144,7 +134,7 @@ export class FrameReader {
     if (this.#isFirst && (type !== Type.settings || (flags & Flag.ack) !== 0)) return "preface"
     this.#isFirst = false
     if (length > this.#limits.maxFrameBytes) return "frame-size"
-    const wrong = this.#misplaced() ?? wrongSize(type, flags, length) ?? this.#sink.begin(type, stream)
+    const wrong = this.#misplaced() ?? (isSized(type, flags, length) ? this.#sink.begin(type, stream) : "frame-size")
     if (wrong !== undefined) return wrong
     if (type === Type.data) {
       const full = this.#sink.openData(stream, length)
@@ -153,7 +143,9 @@ export class FrameReader {
       this.#mode = "pad"
       return length === 0 ? "frame-size" : undefined
     }
-    this.#mode = type === Type.priority || type > Type.continuation ? "skip" : "buffer"
+    // What has no meaning here is passed over, as padding is.
+    this.#padding = length
+    this.#mode = type === Type.priority || type > Type.continuation ? "data" : "buffer"
     return undefined
   }
 
@@ -164,22 +156,9 @@ export class FrameReader {
     if (goesOn ? type !== Type.continuation || this.#stream !== this.#blockStream : type === Type.continuation) {
       return "continuation"
     }
-    switch (type) {
-      case Type.push:
-      case Type.priorityUpdate:
-        return "frame-type"
-      case Type.settings:
-      case Type.ping:
-      case Type.goAway:
-        return this.#stream === 0 ? undefined : "frame-stream"
-      case Type.data:
-      case Type.headers:
-      case Type.priority:
-      case Type.reset:
-        return this.#stream === 0 ? "frame-stream" : undefined
-      default:
-        return undefined
-    }
+    if (type === Type.push || type === Type.priorityUpdate) return "frame-type"
+    const isOwn = type <= Type.reset
+    return type <= Type.goAway && isOwn === (this.#stream === 0) ? "frame-stream" : undefined
   }
 
   #sizeData(padding: number, other: number): Rule | undefined {
@@ -271,25 +250,23 @@ export class FrameReader {
   }
 }
 
-/** RFC 9113, 6: what a type has in bytes. */
-const wrongSize = (type: number, flags: number, length: number): Rule | undefined => {
+/** RFC 9113, 6: whether a type may have so many bytes. */
+const isSized = (type: number, flags: number, length: number): boolean => {
   switch (type) {
     case Type.priority:
-      return length === 5 ? undefined : "frame-size"
+      return length === 5
     case Type.reset:
     case Type.windowUpdate:
-      return length === 4 ? undefined : "frame-size"
+      return length === 4
     case Type.ping:
-      return length === 8 ? undefined : "frame-size"
+      return length === 8
     case Type.goAway:
-      return length >= 8 ? undefined : "frame-size"
+      return length >= 8
     case Type.settings:
-      return ((flags & Flag.ack) !== 0 ? length === 0 : length % 6 === 0) ? undefined : "frame-size"
-    case Type.headers: {
-      const least = ((flags & Flag.padded) !== 0 ? 1 : 0) + ((flags & Flag.priority) !== 0 ? 5 : 0)
-      return length >= least ? undefined : "frame-size"
-    }
+      return (flags & Flag.ack) !== 0 ? length === 0 : length % 6 === 0
+    case Type.headers:
+      return length >= ((flags & Flag.padded) !== 0 ? 1 : 0) + ((flags & Flag.priority) !== 0 ? 5 : 0)
     default:
-      return undefined
+      return true
   }
 }

@@ -1,17 +1,16 @@
 /** SETTINGS of both sides (RFC 9113, 6.5; RFC 8441, 3; RFC 9218, 2.1). It owns what the peer has said last. */
+import type { HpackEncoder } from "./HpackEncoder.ts"
 import { firstFrame, firstWindow, mostWindow, uint32 } from "./Http2Frames.ts"
 import type { Rule } from "./HttpFault.ts"
 
-const Id = {
-  tableBytes: 1,
-  push: 2,
-  maxStreams: 3,
-  window: 4,
-  maxFrame: 5,
-  maxHead: 6,
-  connectProtocol: 8,
-  noPriorities: 9,
-} as const
+const tableBytes = 1
+const push = 2
+const maxStreams = 3
+const firstSize = 4
+const maxFrame = 5
+const maxHead = 6
+const connectProtocol = 8
+const noPriorities = 9
 
 const mostFrame = 0xff_ffff
 
@@ -24,17 +23,17 @@ export interface OwnSettings {
 
 /** Identifiers and values: nothing is pushed, and the priorities of RFC 7540 are not looked at. */
 export const own = (settings: OwnSettings): ReadonlyArray<number> => [
-  Id.tableBytes,
+  tableBytes,
   settings.maxTableBytes,
-  Id.push,
+  push,
   0,
-  Id.window,
+  firstSize,
   settings.maxStreamWindowBytes,
-  Id.maxFrame,
+  maxFrame,
   settings.maxFrameBytes,
-  Id.maxHead,
+  maxHead,
   settings.maxHeadBytes,
-  Id.noPriorities,
+  noPriorities,
   1,
 ]
 
@@ -48,54 +47,56 @@ export class PeerSettings {
   maxHead: number = Infinity
   /** Whether extended CONNECT is served. */
   connectProtocol: boolean = false
-  /** What the last frame said of it: the smallest value, which empties a table though a larger one follows, and the last. */
-  tableBytes: readonly [least: number, last: number] | undefined = undefined
-  #noPriorities: number | undefined = undefined
+  #noPriorities: number | undefined
+  readonly #encoder: HpackEncoder
+
+  constructor(encoder: HpackEncoder) {
+    this.#encoder = encoder
+  }
 
   /** Takes the values of a frame, in order; what is not known is passed over. */
   apply(bytes: Uint8Array, from: number, to: number): Rule | undefined {
-    this.tableBytes = undefined
     for (let at = from; at < to; at += 6) {
       const id = (bytes[at]! << 8) | bytes[at + 1]!
-      const wrong = this.#set(id, uint32(bytes, at + 2))
-      if (wrong !== undefined) return wrong
+      if (!this.#set(id, uint32(bytes, at + 2))) return id === firstSize ? "flow-control" : "settings-value"
     }
     this.areKnown = true
     return undefined
   }
 
-  #set(id: number, value: number): Rule | undefined {
+  /** Whether it may be set to that. */
+  #set(id: number, value: number): boolean {
     switch (id) {
-      case Id.tableBytes:
-        this.tableBytes = [Math.min(value, this.tableBytes?.[0] ?? value), value]
-        return undefined
-      case Id.push:
-        return value === 0 ? undefined : "settings-value"
-      case Id.maxStreams:
+      case tableBytes:
+        this.#encoder.allow(value)
+        return true
+      case push:
+        return value === 0
+      case maxStreams:
         this.maxStreams = value
-        return undefined
-      case Id.window:
+        return true
+      case firstSize:
         this.window = value
-        return value <= mostWindow ? undefined : "flow-control"
-      case Id.maxFrame:
+        return value <= mostWindow
+      case maxFrame:
         this.maxFrame = value
-        return value >= firstFrame && value <= mostFrame ? undefined : "settings-value"
-      case Id.maxHead:
+        return value >= firstFrame && value <= mostFrame
+      case maxHead:
         this.maxHead = value
-        return undefined
-      case Id.connectProtocol: {
+        return true
+      case connectProtocol: {
         const isRight = value === 1 || (value === 0 && !this.connectProtocol)
         this.connectProtocol = value === 1
-        return isRight ? undefined : "settings-value"
+        return isRight
       }
-      case Id.noPriorities: {
+      case noPriorities: {
         // RFC 9218, 2.1: it does not change behind the first frame.
         const isRight = value <= 1 && (!this.areKnown || value === (this.#noPriorities ?? 0))
         this.#noPriorities = value
-        return isRight ? undefined : "settings-value"
+        return isRight
       }
       default:
-        return undefined
+        return true
     }
   }
 }

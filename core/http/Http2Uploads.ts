@@ -7,13 +7,13 @@
  * is kept until he comes, so that whoever comes first takes nobody else's, and nobody is told who would find nothing.
  */
 import * as Code from "./Http2ErrorCode.ts"
-import { firstFrame, firstWindow } from "./Http2Frames.ts"
+import { firstFrame, firstWindow, mostWindow } from "./Http2Frames.ts"
 import type { Output } from "./Http2Output.ts"
-import type { Quota } from "./Http2Quota.ts"
+import { bytesAFrame, type Quota } from "./Http2Quota.ts"
 import type { PeerSettings } from "./Http2Settings.ts"
 import type { Stream, Streams } from "./Http2Streams.ts"
-import { Outflow } from "./Http2Window.ts"
 import type { Event, Exchange, Failed } from "./HttpEngine.ts"
+import type { Rule } from "./HttpFault.ts"
 import { lost } from "./HttpGiven.ts"
 
 const nothing = new Uint8Array(0)
@@ -24,9 +24,12 @@ export class Uploads {
   readonly #peer: PeerSettings
   readonly #quota: Quota
   readonly #tell: (event: Event) => void
-  readonly #outflow = new Outflow(firstWindow)
-  /** In the order of their turns. One that waits for its own window is not among them. */
+  #outflow = firstWindow
+  /** No stream has more beyond what the windows of all begin with. */
+  #highest = 0
+  /** In the order of their turns. One that waits for its own window is not among them, but among the shut ones. */
   readonly #line = new Set<Stream>()
+  readonly #shut = new Set<Stream>()
   readonly #untaken = new Map<Exchange, Stream>()
   /** Bytes of the connection's window that are kept for uploads that were told. */
   #kept = 0
@@ -40,13 +43,16 @@ export class Uploads {
   }
 
   /** Sends what it may of bytes that are to be held until all of them are out. */
-  sendWhole(stream: Stream, bytes: Uint8Array): void {
-    const sent = this.#send(stream, bytes, this.#shareOf(stream), true)
-    if (sent === bytes.length) this.ends(stream)
-    else {
+  sendWhole(stream: Stream, bytes: Uint8Array, most: number = this.#shareOf(stream)): void {
+    const sent = this.#send(stream, bytes, most, true)
+    if (sent < bytes.length) {
       stream.held = bytes.subarray(sent)
-      stream.hasWaited = true
+      stream.ending = "whole"
       this.#wait(stream)
+    } else {
+      this.ends(stream)
+      // Its response may have ended long ago.
+      this.#streams.settle(stream)
     }
   }
 
@@ -56,15 +62,13 @@ export class Uploads {
     stream.wanted = bytes.length - sent
     stream.isShort = stream.wanted > 0
     if (stream.isShort) this.#wait(stream)
-    else {
-      this.#line.delete(stream)
-      if (isLast) this.ends(stream)
-    }
+    else if (isLast) this.ends(stream)
+    else this.#leave(stream)
     this.flush()
     return sent
   }
 
-  /** A tunnel is open: whoever was told to wait for it may write. */
+  /** What it waits for may be open now: a window, or a tunnel. */
   open(stream: Stream): void {
     this.#wait(stream)
     this.flush()
@@ -72,12 +76,12 @@ export class Uploads {
 
   end(stream: Stream): void {
     this.#output.data(stream.id, nothing, true)
-    this.drop(stream)
     this.ends(stream)
   }
 
   /** The end of a request is in the output; it is sent once that is taken. */
   ends(stream: Stream): void {
+    this.drop(stream)
     stream.isSent = true
     this.#untaken.set(stream.id, stream)
   }
@@ -87,26 +91,21 @@ export class Uploads {
     return this.#untaken.has(exchange)
   }
 
-  get areUntaken(): boolean {
-    return this.#untaken.size > 0
-  }
-
   /** All of the output was taken. */
   taken(): void {
-    if (this.#untaken.size === 0) return
-    for (const { hasWaited, id } of this.#untaken.values()) {
-      if (hasWaited) this.#tell({ _tag: "SendEnded", exchange: id, how: "whole" })
+    for (const { ending, id } of this.#untaken.values()) {
+      if (ending !== undefined) this.#tell({ _tag: "SendEnded", exchange: id, how: ending })
     }
     this.#untaken.clear()
   }
 
-  /** Nothing comes out any more. */
-  stop(): void {
-    for (const { id, isLive } of this.#untaken.values()) {
-      if (!isLive) this.#tell({ _tag: "SendEnded", exchange: id, how: "stopped" })
-    }
-    this.#untaken.clear()
+  /** Nothing comes out any more; whether nothing of a body was still to come. */
+  stop(): boolean {
+    const isClean = this.#untaken.size === 0
+    for (const stream of this.#untaken.values()) stream.ending = stream.isLive ? undefined : "stopped"
+    this.taken()
     this.#output.take()
+    return isClean
   }
 
   /** The stream is over; a response that has ended stands. */
@@ -120,30 +119,61 @@ export class Uploads {
     )
   }
 
+  /** The peer is told that it is over. */
+  reset(stream: Stream, code: number): void {
+    this.#output.reset(stream.id, code)
+    this.#streams.reset(stream)
+  }
+
   /** It sends nothing more; what was kept for it goes to others by the next `flush`. */
   drop(stream: Stream): void {
     stream.held = undefined
     stream.isShort = false
     this.#shareOf(stream)
-    this.#line.delete(stream)
+    this.#leave(stream)
     this.#untaken.delete(stream.id)
   }
 
   /** The connection's window is larger; whether it still is one. */
   raise(bytes: number): boolean {
-    const isRight = this.#outflow.raise(bytes)
-    if (isRight) this.flush()
-    return isRight
+    this.#outflow += bytes
+    if (this.#outflow > mostWindow) return false
+    this.flush()
+    return true
   }
 
-  /** As `raise`, of a stream's own window, which may also have become smaller. */
+  /** As `raise`, of a stream's own window. */
   raiseOwn(stream: Stream, bytes: number): boolean {
-    const isRight = stream.outflow.raise(bytes)
-    if (isRight && (stream.isShort || stream.held !== undefined)) {
-      this.#wait(stream)
+    stream.outflow += bytes
+    if (this.#left(stream) > mostWindow) return false
+    this.#highest = Math.max(this.#highest, stream.outflow)
+    if (stream.isShort || stream.held !== undefined) this.open(stream)
+    return true
+  }
+
+  /**
+   * The window of all streams is larger by so many bytes, or smaller: the rule that this breaks. Only those are looked at
+   * that it may open; if one of them may send next to nothing all the same, it counts as a frame of the peer's.
+   */
+  raiseAll(bytes: number): Rule | undefined {
+    let count = 0
+    if (this.#isBeyond) {
+      // The highest may have been used or closed since.
+      this.#highest = 0
+      for (const { isLive, outflow } of this.#streams.all()) {
+        if (isLive) this.#highest = Math.max(this.#highest, outflow)
+        count++
+      }
+      if (this.#isBeyond) return "window-overflow"
+    }
+    if (bytes > 0) {
+      for (const stream of this.#shut) {
+        this.#wait(stream)
+        if (this.#left(stream) < bytesAFrame) count++
+      }
       this.flush()
     }
-    return isRight
+    return this.#quota.isOverSettings(count) ? "flood" : undefined
   }
 
   /**
@@ -163,28 +193,44 @@ export class Uploads {
 
   /** So many bytes of `bytes` at most. */
   #send(stream: Stream, bytes: Uint8Array, most: number, isLast: boolean): number {
-    const count = Math.max(0, Math.min(bytes.length, most, stream.outflow.left, this.#outflow.left))
+    const count = Math.max(0, Math.min(bytes.length, most, this.#left(stream), this.#outflow))
     for (let at = 0; at < count;) {
       const to = Math.min(count, at + this.#peer.maxFrame)
       this.#output.data(stream.id, bytes.subarray(at, to), isLast && to === bytes.length)
       at = to
     }
-    stream.outflow.left -= count
-    this.#outflow.left -= count
-    this.#quota.moved(count)
+    stream.outflow -= count
+    this.#outflow -= count
+    this.#quota.sent(count)
     return count
   }
 
   #wait(stream: Stream): void {
     // A tunnel that is not open yet waits for its answer, not for a window.
-    const isAhead = stream.isTunnel && stream.part === "head"
-    if (stream.outflow.left > 0 && !isAhead) this.#line.add(stream)
-    else this.#line.delete(stream)
+    if (stream.isTunnel && stream.part === "head") return
+    const [from, to] = this.#left(stream) > 0 ? [this.#shut, this.#line] : [this.#line, this.#shut]
+    from.delete(stream)
+    to.add(stream)
+  }
+
+  #leave(stream: Stream): void {
+    this.#line.delete(stream)
+    this.#shut.delete(stream)
+  }
+
+  /** What a stream may send. Below zero, its window was made smaller after it was used (RFC 9113, 6.9.2). */
+  #left(stream: Stream): number {
+    return this.#peer.window + stream.outflow
+  }
+
+  /** Whether some window may be larger than one may be. */
+  get #isBeyond(): boolean {
+    return this.#peer.window + this.#highest > mostWindow
   }
 
   /** What of the connection's window is nobody's. */
   get #free(): number {
-    return this.#outflow.left - this.#kept
+    return this.#outflow - this.#kept
   }
 
   /**
@@ -201,32 +247,21 @@ export class Uploads {
   /** A turn of at most so many bytes. */
   #give(stream: Stream, most: number): void {
     this.#line.delete(stream)
-    if (stream.held !== undefined) return this.#sendHeld(stream, stream.held, most)
+    const { held } = stream
+    // What was transferred is gone, and only its owner could say what it was.
+    if (held?.length === 0) {
+      this.fail(stream, lost())
+      return this.reset(stream, Code.internal)
+    }
+    if (held !== undefined) return this.sendWhole(stream, held, most)
+    const left = Math.min(stream.wanted, this.#left(stream))
+    if (left <= 0) return this.#wait(stream)
     // Settings may have made its window smaller than what was kept for it; that stays kept, and is not taken back.
-    const more = Math.max(0, Math.min(most, Math.min(stream.wanted, stream.outflow.left) - stream.kept))
+    const more = Math.max(0, Math.min(most, left - stream.kept))
     stream.kept += more
     this.#kept += more
     if (stream.isShort) this.#tell({ _tag: "Writable", exchange: stream.id })
     stream.isShort = false
-    if (Math.min(stream.wanted, stream.outflow.left) > stream.kept) this.#line.add(stream)
-  }
-
-  #sendHeld(stream: Stream, held: Uint8Array, most: number): void {
-    // What was transferred is gone, and only its owner could say what it was.
-    if (held.length === 0) {
-      this.#output.reset(stream.id, Code.internal)
-      this.fail(stream, lost())
-      return this.#streams.reset(stream)
-    }
-    const sent = this.#send(stream, held, most, true)
-    if (sent === held.length) {
-      stream.held = undefined
-      this.ends(stream)
-      // Its response may have ended long ago.
-      if (stream.isOver) this.#streams.close(stream)
-    } else {
-      stream.held = held.subarray(sent)
-      this.#wait(stream)
-    }
+    if (left > stream.kept) this.#line.add(stream)
   }
 }

@@ -1,5 +1,4 @@
-/** The two sides of flow control (RFC 9113, 5.2 and 6.9), of a stream or of the connection. They own their counts. */
-import { mostWindow } from "./Http2Frames.ts"
+/** The peer's side of flow control (RFC 9113, 5.2 and 6.9), of a stream or of the connection. It owns its counts. */
 
 /** What the peer may still send. It is opened again by what was consumed, and by nothing else. */
 export class Inflow {
@@ -19,6 +18,11 @@ export class Inflow {
     return this.#left >= 0
   }
 
+  /** What another one had left may be used of this one. */
+  join(other: Inflow): void {
+    this.#left += other.#left
+  }
+
   /**
    * Bytes were consumed: how many to tell the peer of now, once they are half of the window, or as many as are left of it,
    * so that what nobody reads holds back no more than itself.
@@ -30,20 +34,5 @@ export class Inflow {
     this.#left += told
     this.#due = 0
     return told
-  }
-}
-
-/** What may still be sent. Below zero, it was made smaller after it was used (RFC 9113, 6.9.2). */
-export class Outflow {
-  left: number
-
-  constructor(left: number) {
-    this.left = left
-  }
-
-  /** Whether it stays a window. */
-  raise(bytes: number): boolean {
-    this.left += bytes
-    return this.left <= mostWindow
   }
 }

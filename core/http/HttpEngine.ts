@@ -95,7 +95,7 @@ export interface End {
  * owner knows: the `takeOutput` behind the call that gave the last byte has it.
  *
  * `stopped`: no more of the request comes out, behind a whole response, which stands: the peer wants no more of it, in HTTP/1.1
- * by the end of the connection, or it ended before all was taken.
+ * by the end of the connection, or it ended before all was taken; or the peer opened no tunnel.
  */
 export interface SendEnded {
   readonly _tag: "SendEnded"
@@ -165,7 +165,7 @@ export interface EngineConnection {
   /**
    * Whether nothing more of an exchange's request is to come out: all of it was taken, or it was stopped, cut or cancelled.
    * Of an exchange that has not begun, nothing did, so this is false. What HTTP/2 has in its output of one that is cut comes
-   * out all the same, ahead of its reset.
+   * out all the same, ahead of its reset; but not of one that the peer went away from before it was taken.
    */
   readonly isSendEnded: (exchange: Exchange) => boolean
   /** Bytes kept of what the peer has sent, which its limits bound. */
@@ -176,7 +176,8 @@ export interface EngineConnection {
    * Takes bytes of an upload, as many as the peer's window allows (HTTP/1.1: all), and says how many. They are not copied
    * where that would cost more than it saves, so they must not change until they are written. Bytes that were transferred are
    * refused, as is an array of none on a resizable buffer, which cannot be told from one that lost its bytes; what is lost
-   * later, and before it was taken, fails the exchange, and with it the connection where frames or a length promised it.
+   * later, and before it was taken, fails the exchange, and with it the connection where frames or a length promised it. Of an
+   * exchange that is over in HTTP/2, it only does not come out, and no other of its data does.
    */
   readonly upload: (exchange: Exchange, bytes: Uint8Array) => Result.Result<number, ExchangeOver | InvalidRequest>
   /** Ends an upload of unknown length, with trailers if there are any. One of an announced length ends with its last byte. */

@@ -86,6 +86,7 @@ const requestOf = (kind: FramesCase["requests"][number]): HttpRequest => {
 /** With a book, that hears all that goes in and out, so byte by byte alone. */
 const run = (one: FramesCase, on: HttpEngine, sizes: ReadonlyArray<number>, book?: ReferenceFrames): Said => {
   const bench = new Bench(one, on.open(), book)
+  bench.begin()
   for (const kind of one.requests) bench.send(requestOf(kind))
   const bytes = Lab.bytes(one.input)
   let turn = 0
@@ -134,6 +135,12 @@ class Bench {
     this.#one = one
     this.#connection = connection
     this.#book = book
+  }
+
+  /** Nobody acknowledges settings that are not written. */
+  begin(): void {
+    this.#listen()
+    this.#take()
   }
 
   send(request: HttpRequest): void {
@@ -199,6 +206,9 @@ class Bench {
         must(!isOut || this.#asked === this.#answered, "it asked twice")
         must(isOut || this.#asked > this.#answered || connection.isRetired, "it did not ask")
         this.#asked += isOut ? 1 : 0
+        // Nobody answers what is not written.
+        this.#listen()
+        this.#take()
         return
       }
       case "leave":

@@ -28,8 +28,9 @@ interface Shared {
   bodied: boolean
   tunnel: boolean
   unread: number
-  /** Whether its head came out, so that the peer can speak of it. */
+  /** Whether its head came out, so that the peer can speak of it; and whether it has answered it. */
   seen: boolean
+  answered: boolean
   /** Whether it was told, or can be known, that nothing more of it comes out; and whether its owner has given all of it. */
   sendEnded: boolean
   given: boolean
@@ -158,6 +159,7 @@ class Both {
       held: false,
       late: false,
       seen: false,
+      answered: false,
       short: false,
     } as const
     this.#all.set(id, { ...at, ...sending, unread: 0, over: "" })
@@ -217,7 +219,9 @@ class Both {
       this.#frame = 16_384 + bytes
       this.#feed(Lab2.settings([5, this.#frame]))
     } else if (which % 8 === 0 && all.length > 0) {
-      this.#last = Math.min(this.#last, all[which % all.length]!.id)
+      // What it has answered it served.
+      const least = Math.max(0, ...all.filter(({ answered }) => answered).map(({ id }) => id))
+      this.#last = Math.min(this.#last, Math.max(least, all[which % all.length]!.id))
       for (const one of all) if (one.id > this.#last) [one.local, one.peer, one.late] = ["ended", "ended", true]
       this.#feed(Lab2.goAway(this.#last, 0))
     }
@@ -231,11 +235,16 @@ class Both {
     if (one.over === "cancelled" || one.over === "Failed") return
     const last = which % 3 === 0 ? endStream : 0
     if (what === "inform") {
-      if (peer === "head") this.#feed(Lab2.response(id, 103))
+      if (peer !== "head") return
+      one.answered = true
+      this.#feed(Lab2.response(id, 103))
     } else if (what === "answer") {
       if (peer !== "head") return
       const status = [200, 204, 304, 404, 407][which % 5]!
       one.peer = last > 0 ? "ended" : "body"
+      one.answered = true
+      // There is nothing to send where it opens no tunnel, and its owner is told when that came out.
+      if (one.tunnel && status >= 300 && !one.given) one.held = true
       one.tunnel &&= status < 300
       one.bodied = one.tunnel || (status !== 204 && status !== 304 && one.kind !== "head")
       this.#feed(Lab2.response(id, status, [], last))

@@ -67,13 +67,13 @@ export class ReferenceFrames {
   #hasLeft = false
   /** Of a PING whose answer is due. */
   #due: string | undefined = undefined
+  #settled: "held" | "out" | "acknowledged" = "held"
   #streams: Array<Stream> = []
   #resets: Array<number> = []
   #raw = ""
   #isFirst = true
   #isOver = false
   #isRetired = false
-  #acknowledged = false
   #gone = largest
   #window = 65_535
   #streamWindow = 65_535
@@ -101,7 +101,7 @@ export class ReferenceFrames {
   /** Whole frames that the codec sends. */
   hear(output: string): void {
     let at = this.#isSpeaking || output === "" ? 0 : prefaceBytes
-    this.#isSpeaking ||= output !== ""
+    if (!this.#isSpeaking && output !== "") [this.#isSpeaking, this.#settled] = [true, "out"]
     while (at < output.length) {
       const length = number(output.slice(at, at + 3))
       const [type, flags] = [number(output[at + 3]!), number(output[at + 4]!)]
@@ -362,13 +362,18 @@ export class ReferenceFrames {
   /** By the peer. */
   #wasReset(stream: Stream, code: number): void {
     const part = stream.part === "head" ? "head" : "body"
-    this.#fail(stream, `reset ${code} ${part} ${stream.received}${code === 7 ? " unprocessed" : ""}`)
+    const isUnprocessed = code === 7 && !this.#isAnswered(stream)
+    this.#fail(stream, `reset ${code} ${part} ${stream.received}${isUnprocessed ? " unprocessed" : ""}`)
+  }
+
+  #isAnswered({ informational, part }: Stream): boolean {
+    return part !== "head" || informational > 0
   }
 
   #setting(flags: number, payload: string): void {
     if (flags % 2 === 1) {
-      if (this.#acknowledged) throw new Fault("connection", 1)
-      this.#acknowledged = true
+      if (this.#settled !== "out") throw new Fault("connection", 1)
+      this.#settled = "acknowledged"
       return
     }
     const before = this.#streamWindow
@@ -400,7 +405,14 @@ export class ReferenceFrames {
     const why = `gone ${code} ${last}`
     if (!this.#isRetired) this.told.push(code === 0 ? "retired announced" : `retired announced ${why}`)
     this.#isRetired = true
-    for (const stream of this.#streams) if (stream.id > last) this.#fail(stream, why)
+    for (const stream of this.#streams) {
+      if (stream.id <= last) continue
+      // It says that it did nothing with what it has answered.
+      if (this.#isAnswered(stream)) {
+        this.#reset(stream, 1)
+        this.#fail(stream, "fault")
+      } else this.#fail(stream, why)
+    }
   }
 
   #windowUpdate(id: number, more: number): void {

@@ -274,9 +274,11 @@ describe("a tunnel", () => {
     send(connection, connect)
     connection.takeOutput()
     const sent = [response(1, 407, [["content-length", "3"]]), data(1, "who", endStream)]
-    assert.deepStrictEqual(says(connection, ...sent), ["1: 407 3", "1: sent stopped", "1: data who", "1: end"])
-    assert.isTrue(connection.isSendEnded(1))
-    assert.deepStrictEqual([written(connection), connection.room], [["data 1  end"], 1_024])
+    assert.deepStrictEqual(says(connection, ...sent), ["1: 407 3", "1: data who", "1: end"])
+    // Its end is told when it was taken, and not before.
+    assert.deepStrictEqual([connection.isSendEnded(1), connection.room], [false, 1_024])
+    assert.deepStrictEqual([written(connection), connection.isSendEnded(1)], [["data 1  end"], true])
+    assert.deepStrictEqual([says(connection), says(connection)], [["1: sent stopped"], []])
   })
 
   it("whatever its 2xx says of a length: that is ignored, and nowhere else", () => {
@@ -298,7 +300,7 @@ describe("a tunnel", () => {
   it("that was refused ends with trailers as any other response", () => {
     const connection = Lab2.asked({}, [connect])
     const sent = [response(1, 407), data(1, "no"), headers(1, [["x", "y"]], endStream)]
-    assert.deepStrictEqual(says(connection, ...sent), ["1: 407 ?", "1: sent stopped", "1: data no", "1: end x=y"])
+    assert.deepStrictEqual(says(connection, ...sent), ["1: 407 ?", "1: data no", "1: end x=y"])
   })
 
   it("that its owner has ended sends nothing more when it is refused, and nobody is told what he did himself", () => {
@@ -431,6 +433,65 @@ describe("a connection ends", () => {
     ])
   })
 
+  it("and what it has answered it served, whatever its GOAWAY or its refusal says", () => {
+    for (const begun of [response(1, 103), response(1, 200)]) {
+      const left = Lab2.asked({}, [get, get])
+      assert.deepStrictEqual(says(left, begun, Lab2.goAway(0, 0)).slice(1).map((line) => line.replace(/ \d+$/, "")), [
+        "retired announced",
+        "1: failed last-stream goaway",
+        "3: failed gone 0",
+      ])
+      assert.deepStrictEqual(written(left), ["reset 1 1"])
+      const refused = Lab2.asked()
+      assert.notMatch(says(refused, begun, Lab2.reset(1, 7)).at(-1)!, /unprocessed/)
+    }
+    assert.match(says(Lab2.asked(), Lab2.reset(1, 7)).join(), /unprocessed/)
+  })
+
+  it("by a GOAWAY ahead of requests that nobody took, none of which is written", () => {
+    const connection = open()
+    ask(connection, { ...post, body: { bytes: undefined } })
+    send(connection, { ...get, fields: [["accept", "text/x"]] })
+    send(connection, { ...post, body: Lab.bytes("charge the card") })
+    assert.strictEqual(Result.getOrThrow(connection.upload(1, Lab.bytes("a"))), 1)
+    const large = send(connection, { ...post, fields: [["x", "y".repeat(20_000)]], body: new Uint8Array(10_000) })
+    assert.deepStrictEqual(says(connection, Lab2.ping, Lab2.goAway(0x7fff_ffff, 0)), [
+      "retired announced",
+      ...[3, 5, large].map((exchange) => `${exchange}: failed gone 0 2147483647`),
+    ])
+    assert.deepStrictEqual([3, 5, large].map((exchange) => connection.isSendEnded(exchange)), [true, true, true])
+    Result.getOrThrow(connection.finish(1, [["accept", "text/x"]]))
+    // What the table took from them is in no table of the peer's, and no byte of their bodies went out of a window.
+    assert.deepStrictEqual(written(connection), [
+      "data 1 a",
+      "ping 1 12345678",
+      "headers 1 accept=text/x end",
+    ])
+    assert.match(says(connection, whole(3)).at(-1)!, /^retired fault|failed frame-stream/)
+  })
+
+  it("but for those that trailers follow, which may refer to them; the peer says whether it serves them", () => {
+    const connection = open()
+    send(connection, { ...post, body: { bytes: undefined } })
+    const out = new Lab2.Written()
+    out.read(connection)
+    for (const path of ["/a", "/b"]) send(connection, { ...get, path, fields: [["accept", "text/x"]] })
+    Result.getOrThrow(connection.finish(1, [["accept", "text/x"]]))
+    send(connection, { ...get, path: "/c" })
+    assert.deepStrictEqual(says(connection, Lab2.goAway(3, 0)), [
+      "retired announced",
+      "5: failed gone 0 3",
+      "7: failed gone 0 3",
+    ])
+    const lines = out.read(connection).map((line) => line.replace(/ :.*path=/, " "))
+    assert.deepStrictEqual(lines, [
+      "headers 3 /a accept=text/x end",
+      "headers 5 /b accept=text/x",
+      "headers 1 accept=text/x end",
+    ])
+    assert.deepStrictEqual(says(connection, whole(3), whole(1)), ["3: 200 0", "3: end", "1: 200 0", "1: end"])
+  })
+
   it("XT11: by GOAWAY once, however often it is said", () => {
     const connection = open()
     const events = says(connection, Lab2.goAway(0, 0), Lab2.goAway(0, 0), Lab2.goAway(0, 2))
@@ -457,14 +518,27 @@ describe("a peer is asked whether it is there", () => {
     for (const sent of [[answer(2)], [answer(1), answer(1)]]) {
       const connection = open()
       connection.ping()
+      connection.takeOutput()
       assert.match(says(connection, ...sent).at(-1)!, /^retired fault unasked-ack ping/)
       assert.isFalse(connection.ping())
     }
   })
 
+  it("and an answer to what nobody took, a PING or SETTINGS, answers nothing", () => {
+    const asking = open()
+    assert.isTrue(asking.ping())
+    assert.match(says(asking, answer(1)).join(), /^retired fault unasked-ack ping/)
+    const settling = Lab2.engine().open()
+    assert.match(says(settling, settings(), Lab2.settingsAck).join(), /^retired fault unasked-ack settings/)
+    const settled = open()
+    assert.deepStrictEqual(says(settled, Lab2.settingsAck), [])
+    assert.match(says(settled, Lab2.settingsAck).join(), /^retired fault unasked-ack settings/)
+  })
+
   it("before its SETTINGS and behind its GOAWAY too, and not when the connection is over", () => {
     const connection = Lab2.engine().open()
     assert.isTrue(connection.ping())
+    connection.takeOutput()
     assert.deepStrictEqual(says(connection, settings(), answer(1), Lab2.goAway(0, 0)), ["pong", "retired announced"])
     assert.isTrue(connection.ping())
     connection.closed("ended")

@@ -1,9 +1,10 @@
 /** Flow control of HTTP/2, both ways and on both levels: nothing is sent that no window allows, and none opens by itself. */
-import { assert, describe, it } from "vitest"
+import { assert, describe, it, vi } from "vitest"
 import * as fc from "fast-check"
 import * as Result from "effect/Result"
+import { Streams } from "../../core/http/Http2Streams.ts"
 import type { EngineConnection, Event } from "../../core/http/HttpEngine.ts"
-import type { HttpRequest } from "../../core/http/HttpMessage.ts"
+import type { Fields, HttpRequest } from "../../core/http/HttpMessage.ts"
 import * as Lab from "../support/http/Lab.ts"
 import * as Lab2 from "../support/http/Lab2.ts"
 
@@ -82,6 +83,60 @@ describe("toward the peer", () => {
     assert.deepStrictEqual(lines(connection), [])
     connection.receive(windowUpdate(0, 20))
     assert.deepStrictEqual(lines(connection), ["data 3 0123456789abcdefghij end"])
+  })
+
+  it("SETTINGS look at none that they may not open, and GOAWAY at all of them once", () => {
+    const connection = open({ maxIdleFrames: 1_000 }, settings([4, 100]))
+    for (let i = 0; i < 50; i++) send(connection)
+    send(connection, post(new Uint8Array(1_000)))
+    connection.takeOutput()
+    const looks = vi.spyOn(Streams.prototype, "all")
+    for (let i = 0; i < 100; i++) connection.receive(settings([4, 100 - i]))
+    for (let i = 0; i < 50; i++) connection.receive(settings([4, 1 + i]))
+    assert.strictEqual(looks.mock.calls.length, 0)
+    for (let i = 0; i < 100; i++) connection.receive(Lab2.goAway(200 - 2 * i - 1, 0))
+    assert.strictEqual(looks.mock.calls.length, 1)
+    looks.mockRestore()
+    assert.strictEqual(connection.isRetired, true)
+    assert.isTrue(connection.isSendEnded(101))
+  })
+
+  it("SETTINGS that make one window too large are a fault, while its stream is under way and has not used it", () => {
+    const most = 2 ** 31 - 1
+    const begin = (): EngineConnection => {
+      const connection = open({}, settings([4, 1_000]))
+      for (let i = 0; i < 2; i++) ask(connection, post({ bytes: undefined }))
+      assert.deepStrictEqual(says(connection, windowUpdate(1, most - 1_000)), [])
+      return connection
+    }
+    assert.match(says(begin(), settings([4, 1_001])).join(), /retired fault window-overflow settings/)
+    const over = begin()
+    over.cancel(1)
+    assert.deepStrictEqual(says(over, settings([4, most])), [])
+    assert.match(says(over, windowUpdate(3, 1)).join(), /^3: failed window-overflow window-update/)
+    const used = begin()
+    assert.strictEqual(upload(used, 1, 500), 500)
+    assert.deepStrictEqual(says(used, settings([4, 1_500])), [])
+    assert.match(says(used, settings([4, 1_501])).join(), /retired fault window-overflow settings/)
+  })
+
+  it("who waits for the connection's window and has lost his own to SETTINGS is told when both are open", () => {
+    const connection = open({}, settings([4, 100_000]))
+    for (let i = 0; i < 2; i++) ask(connection, post({ bytes: undefined }))
+    assert.deepStrictEqual([upload(connection, 1, 65_535), upload(connection, 3, 10)], [65_535, 0])
+    assert.deepStrictEqual(says(connection, settings([4, 0]), windowUpdate(0, 10)), [])
+    assert.deepStrictEqual(says(connection, settings([4, 1])), ["3: writable"])
+    assert.deepStrictEqual([upload(connection, 3, 10), says(connection, settings([4, 5]))], [1, ["3: writable"]])
+    assert.strictEqual(upload(connection, 3, 10), 4)
+  })
+
+  it("a connection's window that is too large is a fault, though somebody waits who would use it", () => {
+    const connection = open({}, settings([4, 1_000_000]))
+    ask(connection, post({ bytes: undefined }))
+    assert.strictEqual(upload(connection, 1, 65_545), 65_535)
+    send(connection, post(new Uint8Array(20_000)))
+    assert.deepStrictEqual(says(connection, windowUpdate(0, 10)), ["1: writable"])
+    assert.match(says(connection, windowUpdate(0, 2 ** 31 - 1)).at(-1)!, /^retired fault window-overflow/)
   })
 
   it("in frames as large as the peer takes them", () => {
@@ -305,6 +360,111 @@ describe("toward the peer", () => {
       ])
       assert.deepStrictEqual(says(connection, windowUpdate(1, 5), data(1, "late")), [])
     }
+  })
+
+  /** Three uploads, of which 3 has bytes in the output that are then transferred, a small part and an end behind them. */
+  const losing = (trailers?: Fields): EngineConnection => {
+    const connection = open({}, settings([4, 1_000_000]))
+    for (let i = 0; i < 3; i++) ask(connection, post({ bytes: undefined }))
+    assert.strictEqual(upload(connection, 1, 5), 5)
+    const bytes = new Uint8Array(20_000)
+    assert.strictEqual(Result.getOrThrow(connection.upload(3, bytes)), 20_000)
+    assert.deepStrictEqual([upload(connection, 3, 7), upload(connection, 5, 6)], [7, 6])
+    Result.getOrThrow(connection.finish(3, trailers))
+    structuredClone(bytes.buffer, { transfer: [bytes.buffer] })
+    return connection
+  }
+  const five: readonly [string, string] = ["data 1 \0\0\0\0\0", "data 5 \0\0\0\0\0\0"]
+
+  it("bytes that are transferred of an exchange that is over are its own affair: the rest of it is not written either", () => {
+    const ends: Readonly<Record<string, readonly [(connection: EngineConnection) => unknown, ReadonlyArray<string>]>> =
+      {
+        cancelled: [(connection) => connection.cancel(3), ["reset 3 8"]],
+        "that broke a rule": [(connection) => says(connection, data(3, "early")), ["reset 3 1"]],
+        reset: [(connection) => says(connection, Lab2.reset(3, 8)), []],
+        "not served": [(connection) => says(connection, Lab2.goAway(1, 0)), []],
+      }
+    for (const [title, [end, behind]] of Object.entries(ends)) {
+      const connection = losing()
+      end(connection)
+      const isFive = title !== "not served"
+      assert.deepStrictEqual(written(connection), isFive ? [...five, ...behind] : five.slice(0, 1), title)
+      assert.deepStrictEqual([says(connection), connection.isSendEnded(3)], [[], true], title)
+      // What did not come out is in the connection's window again.
+      assert.strictEqual(upload(connection, 1, 65_536), 65_535 - (isFive ? 11 : 5), title)
+    }
+  })
+
+  it("its trailers are, since the table may hold them, and end nothing", () => {
+    const connection = losing([["x-sum", "1"]])
+    connection.cancel(3)
+    assert.deepStrictEqual(written(connection), [five[0], five[1], "headers 3 x-sum=1", "reset 3 8"])
+  })
+
+  it("and what it leaves of the window goes to those that wait, in that step", () => {
+    const connection = open({}, settings([4, 1_000_000]))
+    ask(connection, post({ bytes: undefined }))
+    const bytes = new Uint8Array(65_535)
+    assert.strictEqual(Result.getOrThrow(connection.upload(1, bytes)), 65_535)
+    send(connection, post(new Uint8Array(70_000)))
+    connection.cancel(1)
+    structuredClone(bytes.buffer, { transfer: [bytes.buffer] })
+    const [head, reset, ...rest] = written(connection)
+    assert.match(head!, /^headers 3/)
+    assert.strictEqual(reset, "reset 1 8")
+    assert.deepStrictEqual(rest, ["data 3 16384", "data 3 16384", "data 3 16384", "data 3 16383"])
+  })
+
+  it("as are bytes that were lost ahead of the preface", () => {
+    const connection = Lab2.engine().open()
+    const bytes = new Uint8Array(20_000)
+    send(connection, post(bytes))
+    send(connection)
+    connection.cancel(1)
+    structuredClone(bytes.buffer, { transfer: [bytes.buffer] })
+    const [first, ...lines] = written(connection)
+    assert.strictEqual(first, "settings")
+    assert.deepStrictEqual(lines.map((line) => line.replace(/ :.*/, "")), [
+      "window 0 983041",
+      "headers 1",
+      "headers 3",
+      "reset 1 8",
+    ])
+  })
+
+  it("those of one that is under way fail all, wherever its own frames are", () => {
+    const connection = losing()
+    assert.deepStrictEqual(connection.takeOutput(), [])
+    assert.deepStrictEqual(says(connection), [
+      "1: failed lost body",
+      "3: failed lost body",
+      "5: failed lost body",
+      "retired cut lost body",
+    ])
+  })
+
+  it("what is not told any more is looked for once, however many exchanges are cancelled", () => {
+    const connection = open({}, settings([4, 1_000_000]))
+    send(connection, post({ bytes: undefined }))
+    upload(connection, 1, 65_535)
+    for (let i = 0; i < 60; i++) {
+      send(connection, post({ bytes: undefined }))
+      upload(connection, 2 * i + 3, 10)
+    }
+    connection.takeOutput()
+    connection.receive(windowUpdate(0, 5))
+    connection.cancel(3)
+    let looked = 0
+    const { filter } = Array.prototype
+    const spy = vi.spyOn(Array.prototype, "filter").mockImplementation(function (this: Array<unknown>, ...given) {
+      looked += this.length
+      return filter.apply(this, given)
+    })
+    for (let i = 1; i < 60; i++) connection.cancel(2 * i + 3)
+    const events = connection.receive(new Uint8Array(0))
+    spy.mockRestore()
+    assert.deepStrictEqual(events, [])
+    assert.isAtMost(looked, 60)
   })
 
   it("one that is over waits no more", () => {

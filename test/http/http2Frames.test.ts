@@ -1,5 +1,6 @@
 /** What lies below a connection of HTTP/2, each part by itself: frames read and written, settings, and what is for no exchange. */
 import { assert, describe, it } from "vitest"
+import { HpackEncoder } from "../../core/http/HpackEncoder.ts"
 import { Output } from "../../core/http/Http2Output.ts"
 import { Quota } from "../../core/http/Http2Quota.ts"
 import { FrameReader, type FrameSink } from "../../core/http/Http2Reader.ts"
@@ -222,11 +223,12 @@ describe("frames that are written", () => {
   it("are the bytes of their parts, in rooms that are never overrun", () => {
     const output = new Output()
     const written: Array<Uint8Array> = []
-    const bytes = Uint8Array.from(eight)
+    const view = new DataView(Uint8Array.from(eight).buffer)
+    const [high, low] = [view.getUint32(0), view.getUint32(4)]
     for (let i = 0; i < 1_200; i++) {
       const kind = i % 7
-      if (kind === 0) output.ping(bytes, 0, true)
-      else if (kind === 1) output.ping(bytes, 0, false)
+      if (kind === 0) output.ping(high, low, true)
+      else if (kind === 1) output.ping(high, low, false)
       else if (kind === 2) output.windowUpdate(3, 66_051)
       else if (kind === 3) output.reset(3, 8)
       else if (kind === 4) output.goAway(11)
@@ -277,12 +279,19 @@ describe("settings", () => {
   })
 
   it("of the peer are those it said last, of a table the smallest of one frame too", () => {
-    const settings = new Settings.PeerSettings()
-    const { areKnown, connectProtocol, maxFrame, maxHead, maxStreams, tableBytes, window } = settings
+    const encoder = new HpackEncoder()
+    /** What a block says of the table, ahead of its one field. */
+    const sizes = (): ReadonlyArray<number> => {
+      const bytes = new Uint8Array(64)
+      return [...bytes.subarray(0, encoder.encode([":method", "GET"], bytes, 0))].slice(0, -1)
+    }
+    const settings = new Settings.PeerSettings(encoder)
+    const { areKnown, connectProtocol, maxFrame, maxHead, maxStreams, window } = settings
     assert.deepStrictEqual(
-      [areKnown, connectProtocol, maxFrame, maxHead, maxStreams, tableBytes, window],
-      [false, false, 16_384, Infinity, Infinity, undefined, 65_535],
+      [areKnown, connectProtocol, maxFrame, maxHead, maxStreams, window],
+      [false, false, 16_384, Infinity, Infinity, 65_535],
     )
+    assert.deepStrictEqual(sizes(), [])
     assert.isUndefined(
       apply(settings, [1, 20], [1, 50], [1, 30], [3, 4], [4, 5], [5, 20_000], [6, 7], [8, 1], [0x102, 9]),
     )
@@ -292,13 +301,14 @@ describe("settings", () => {
       maxFrame: 20_000,
       maxHead: 7,
       maxStreams: 4,
-      tableBytes: [20, 30],
       window: 5,
     })
+    assert.deepStrictEqual(sizes(), [0x20 | 20, 0x20 | 30])
     assert.isUndefined(apply(settings, [3, 5]))
-    assert.deepInclude(settings, { maxStreams: 5, tableBytes: undefined, maxHead: 7 })
-    assert.isUndefined(apply(settings, [1, 60]))
-    assert.deepStrictEqual(settings.tableBytes, [60, 60])
+    assert.deepInclude(settings, { maxStreams: 5, maxHead: 7 })
+    assert.deepStrictEqual(sizes(), [])
+    assert.isUndefined(apply(settings, [1, 25]))
+    assert.deepStrictEqual(sizes(), [0x20 | 25])
   })
 
   it("that break a rule are told from those that do not", () => {
@@ -311,21 +321,21 @@ describe("settings", () => {
       [9, [0, 1], [2]],
     ]
     for (const [id, right, wrong] of rows) {
-      for (const value of right) assert.isUndefined(apply(new Settings.PeerSettings(), [id, value]))
+      for (const value of right) assert.isUndefined(apply(new Settings.PeerSettings(new HpackEncoder()), [id, value]))
       for (const value of wrong) {
         const rule = id === 4 ? "flow-control" : "settings-value"
-        assert.strictEqual(apply(new Settings.PeerSettings(), [id, value], [3, 1]), rule)
+        assert.strictEqual(apply(new Settings.PeerSettings(new HpackEncoder()), [id, value], [3, 1]), rule)
       }
     }
     // What is served is so for good, and the priorities are those of the first frame.
     for (const [id, first, then, isRight] of [[8, 1, 1, true], [8, 1, 0, false], [8, 0, 1, true], [8, 0, 0, true]]) {
-      const settings = new Settings.PeerSettings()
+      const settings = new Settings.PeerSettings(new HpackEncoder())
       apply(settings, [id as number, first as number])
       assert.strictEqual(apply(settings, [id as number, then as number]) === undefined, isRight)
     }
     for (const first of [undefined, 0, 1]) {
       for (const then of [0, 1]) {
-        const settings = new Settings.PeerSettings()
+        const settings = new Settings.PeerSettings(new HpackEncoder())
         apply(settings, ...first === undefined ? [] : [[9, first]] as const)
         assert.strictEqual(apply(settings, [9, then]) === undefined, then === (first ?? 0))
       }
@@ -371,6 +381,19 @@ describe("what is for no exchange", () => {
     quota.began()
     assert.isFalse(quota.isOverAnswered())
   })
+
+  it("is paid for by the peer's own bodies, but for what its settings cost", () => {
+    const quota = new Quota(100)
+    for (const count of [1, 99]) assert.isFalse(quota.isOverSettings(count))
+    quota.carried()
+    quota.moved(1e9)
+    assert.isTrue(quota.isOverSettings(1))
+    quota.began()
+    assert.isFalse(quota.isOverSettings(15))
+    quota.sent(2_560)
+    assert.isFalse(quota.isOverSettings(10))
+    assert.isTrue(quota.isOverSettings(1))
+  })
 })
 
 describe("streams", () => {
@@ -379,13 +402,13 @@ describe("streams", () => {
   it("are found while they are live, and count until what was told of them is consumed", () => {
     const streams = new Streams(2)
     assert.isBelow(streams.written, 1)
-    const [one, three, five] = [1, 2, 3].map(() => streams.open(asked, 100, 100))
+    const [one, three, five] = [1, 2, 3].map(() => streams.open(asked, 100))
     assert.deepStrictEqual([[...streams.all()].map(({ id }) => id), streams.count, streams.last], [[1, 3, 5], 3, 5])
     assert.deepStrictEqual([0, 1, 2, 5, 7].map((id) => streams.isPast(id)), [false, false, false, false, false])
     one!.unread = 10
     three!.unread = 10
     for (const stream of [one!, three!, five!, one!]) streams.close(stream)
-    assert.deepStrictEqual([streams.count, [...streams.all()], streams.get(1)], [0, [], undefined])
+    assert.deepStrictEqual([streams.count, [...streams.all()], streams.get(1)], [0, [one!, three!], undefined])
     assert.deepStrictEqual([0, 1, 2, 3, 5, 7].map((id) => streams.isPast(id)), [false, true, false, true, true, false])
     assert.deepStrictEqual([-1, NaN, 4, 1, 100, 1].map((bytes) => streams.consume(1, bytes)), [0, 0, 4, 1, 5, 0])
     assert.strictEqual(streams.consume(5, 1), 0)
@@ -403,26 +426,30 @@ describe("streams", () => {
     }
     try {
       const streams = new Streams(2)
-      const all = [0, 0, 5, 5, 5].map((unread) => Object.assign(streams.open(asked, 100, 100), { unread }))
+      const all = [0, 0, 5, 5, 5].map((unread) => Object.assign(streams.open(asked, 100), { unread }))
       for (const stream of all.slice(1)) streams.close(stream)
       streams.consume(5, 5)
-      assert.strictEqual([...streams.all()].length, 1)
+      assert.strictEqual([...streams.all()].length, 3)
       for (const id of [7, 9]) streams.consume(id, 5)
       streams.close(all[0]!)
     } finally {
       Map.prototype.set = set
     }
-    assert.strictEqual(maps.size, 2)
-    assert.deepStrictEqual([...maps].map(({ size }) => size), [0, 0])
+    assert.deepStrictEqual([...maps].map(({ size }) => size), [0])
   })
 
   it("that were reset are remembered, the last of them", () => {
     const streams = new Streams(2)
-    const all = [1, 2, 3].map(() => streams.open(asked, 100, 100))
+    const all = [1, 2, 3].map(() => streams.open(asked, 100))
     for (const stream of all) streams.reset(stream)
-    assert.deepStrictEqual([1, 3, 5].map((id) => streams.resetInflow(id)), [undefined, all[1]!.inflow, all[2]!.inflow])
+    const late = streams.inflow(1)!
+    assert.deepStrictEqual([3, 5, 7].map((id) => streams.inflow(id)), [all[1]!.inflow, all[2]!.inflow, undefined])
+    // Of those that are forgotten, as much may come as their windows had left in all.
+    streams.reset(streams.open(asked, 50))
+    assert.deepStrictEqual([streams.inflow(1), streams.inflow(3)], [late, late])
+    assert.deepStrictEqual([late.take(150), late.take(50), late.take(1)], [true, true, false])
     streams.clear()
-    assert.isUndefined(streams.resetInflow(5))
+    assert.isUndefined(streams.inflow(5))
   })
 })
 

@@ -21,6 +21,7 @@ const {
   ping,
   response,
   says,
+  send,
   settings,
   Type,
 } = Lab2
@@ -122,16 +123,17 @@ describe("a limit of a message fails its stream behind the last that is within i
   })
 })
 
-describe("a limit of the connection ends it behind the last that is within it:", () => {
-  /** How many of such frames are taken by a connection with this limit, and what ends it. */
-  const taken = (sent: (i: number) => Uint8Array, connection: EngineConnection): readonly [number, string] => {
-    for (let i = 0; i < 1_000; i++) {
-      const lines = says(connection, sent(i))
-      if (connection.isRetired) return [i, lines.at(-1)!.replace(/ \d+ (\d+)$/, " $1")]
-    }
-    return [1_000, ""]
+/** How many of such frames are taken by a connection with this limit, and what ends it. */
+const taken = (sent: (i: number) => Uint8Array, connection: EngineConnection): readonly [number, string] => {
+  for (let i = 0; i < 1_000; i++) {
+    const lines = says(connection, sent(i))
+    if (connection.isRetired) return [i, lines.at(-1)!.replace(/ \d+ (\d+)$/, " $1")]
   }
-  const options = { maxIdleFrames: 100 }
+  return [1_000, ""]
+}
+const options = { maxIdleFrames: 100 }
+
+describe("a limit of the connection ends it behind the last that is within it:", () => {
   // SETTINGS that came before, less what two exchanges allow.
   const flooded = (): EngineConnection => asked(options, [get, get])
 
@@ -185,6 +187,44 @@ describe("a limit of the connection ends it behind the last that is within it:",
       return Lab2.join(data(1, "x".repeat(1_000)), ping)
     }, connection)
     assert.deepStrictEqual([count, why], [100, "retired fault flood ping 100"])
+  })
+
+  it("a flood of SETTINGS, though the peer's own bodies pay for other frames", () => {
+    const connection = flooded()
+    connection.receive(response(1, 200))
+    const [count, why] = taken((i) => {
+      connection.takeOutput()
+      connection.consumed(1, 1_000)
+      return Lab2.join(data(1, "x".repeat(1_000)), settings([4, i % 2]))
+    }, connection)
+    // One came before, of which two exchanges begun behind it have paid.
+    assert.deepStrictEqual([count, why], [100, "retired fault flood settings 100"])
+  })
+
+  it("a flood of SETTINGS that open the windows of many bodies a little, by as many streams as they are", () => {
+    const connection = open({ maxIdleFrames: 1_000 }, settings([4, 0]))
+    for (let i = 0; i < 90; i++) send(connection, { ...get, method: "POST", body: new Uint8Array(5_000) })
+    let frames = 0
+    const [count, why] = taken((i) => {
+      frames += Lab2.written(connection).filter((line) => line.startsWith("data")).length
+      return settings([4, i + 1])
+    }, connection)
+    // Each costs 91, of which 90 bytes that go out pay for a third of a frame.
+    assert.deepStrictEqual([count, why], [11, "retired fault flood settings 1000"])
+    assert.strictEqual(frames, 11 * 90)
+  })
+
+  it("no flood are SETTINGS that open many windows far, or nothing that waits", () => {
+    const connection = open(options, settings([4, 0]))
+    for (let i = 0; i < 90; i++) send(connection, { ...get, method: "POST", body: new Uint8Array(5_000) })
+    for (let i = 1; i <= 20; i++) {
+      connection.takeOutput()
+      connection.receive(Lab2.join(settings([4, 256 * i]), Lab2.windowUpdate(0, 90 * 256)))
+    }
+    assert.isFalse(connection.isRetired)
+    connection.takeOutput()
+    for (let i = 0; i < 50; i++) connection.receive(settings([4, 6_000 + i]))
+    assert.isFalse(connection.isRetired)
   })
 
   it("each late frame counts once, a window as a reset does", () => {
@@ -302,10 +342,35 @@ describe("of a peer that is hostile, nothing grows beyond the limits", () => {
     assert.strictEqual(most, 0)
   })
 
-  it("what was reset is remembered so far, and then belongs to nobody", () => {
-    const connection = asked({ maxResets: 16 }, Array(17).fill(get))
-    for (let exchange = 1; exchange <= 33; exchange += 2) connection.cancel(exchange)
-    assert.deepStrictEqual(says(connection, data(33, "x"), data(3, "x")), [])
-    assert.match(says(connection, data(1, "x")).join(), /^retired fault closed-stream/)
+  it("what was reset is remembered so far; what comes of older ones, of which nobody knows more, is passed over", () => {
+    const late = (...frames: ReadonlyArray<Uint8Array>): string => {
+      const connection = asked({ maxResets: 16 }, Array(20).fill(get))
+      says(connection, response(3, 200, [], endStream), response(39, 200, [], endStream))
+      for (let exchange = 5; exchange <= 37; exchange += 2) connection.cancel(exchange)
+      // A field for the table, which goes on as the peer has it.
+      const head = frame(Type.headers, endHeaders, 5, [0x88, 0x40, 1, 0x61, 1, 0x62])
+      assert.deepStrictEqual(says(connection, data(37, "x"), head, data(5, "x"), response(5, 200, [], endStream)), [])
+      return says(connection, ...frames, frame(Type.headers, endHeaders, 1, [0x88, 0xbe])).join()
+    }
+    assert.strictEqual(late(), "1: 200 ?")
+    // One that ended, and is older than one that is forgotten; and one that is not.
+    assert.strictEqual(late(data(3, "x"), response(3, 200)), "1: 200 ?")
+    assert.match(late(data(39, "x")), /failed closed-stream data/)
+  })
+
+  it("of those that are forgotten no more comes than their windows had left, and no more heads than the limit", () => {
+    const begin = (): EngineConnection => {
+      const connection = asked({ ...options, maxResets: 16, maxStreamWindowBytes: 65_535 }, Array(18).fill(get))
+      for (let exchange = 1; exchange <= 35; exchange += 2) connection.cancel(exchange)
+      connection.takeOutput()
+      return connection
+    }
+    const half = data(1, "x".repeat(13_107))
+    const bytes = begin()
+    for (let i = 0; i < 10; i++) assert.deepStrictEqual(says(bytes, half), [])
+    assert.match(says(bytes, data(1, "x")).join(), /^retired fault flow-control/)
+    const [heads, why] = taken(() => response(1, 200), begin())
+    assert.match(why, /^retired fault flood headers/)
+    assert.isAtMost(heads, 100)
   })
 })

@@ -5,12 +5,13 @@ import { type Stream, Streams } from "../../core/http/Http2Streams.ts"
 import * as Lab2 from "../support/http/Lab2.ts"
 
 const asked = { isHead: false, isTunnel: false, left: 0, isSent: true }
-const ids = (streams: Streams): ReadonlyArray<Exchange> => [...streams.all()].map(({ id }) => id)
+const ids = (streams: Streams): ReadonlyArray<Exchange> =>
+  [...streams.all()].filter(({ isLive }) => isLive).map(({ id }) => id)
 
 /** Streams 1, 3 and 5, of which the second has so many bytes that nobody consumed. */
 const three = (unread: number): readonly [Streams, Stream] => {
   const streams = new Streams(16)
-  const [, second] = Array.from({ length: 3 }, () => streams.open(asked, 100, 100))
+  const [, second] = Array.from({ length: 3 }, () => streams.open(asked, 100))
   second!.unread = unread
   return [streams, second!]
 }
