@@ -75,7 +75,7 @@ export class SocketConnection {
   /** It is the whole of this scope, too. */
   belong(scope: Scope.Closeable): void {
     if (this.#state === "gone") Lease.forget(scope)
-    else if (!this.#scopes.includes(scope)) this.#scopes = [...this.#scopes, scope]
+    else this.#scopes = [...this.#scopes, scope]
   }
 
   /** Waits until the connection, or TLS over it, is there. Interrupted, it only stops waiting; a close interrupts it. */
@@ -160,7 +160,7 @@ export class SocketConnection {
       received: (bytes) => this.#receive(bytes),
       ended: () => {
         // Behind a fault, it is the close that this runtime tells of as an end.
-        if (this.#isClosedHere || this.#isEnded || this.#fault !== undefined) return
+        if (this.#fault !== undefined) return
         this.#isEnded = true
         this.#takeReader()?.(over)
       },
@@ -280,7 +280,6 @@ export class SocketConnection {
   }
 
   #vanish(): void {
-    if (this.#state === "gone") return
     const wasDialing = this.#state === "dialing"
     this.#enter("gone")
     if (wasDialing && this.#fault === undefined) this.#fail(new SocketFailed({ phase: "connect", code: "CLOSED" }))
@@ -291,8 +290,7 @@ export class SocketConnection {
 
   #settleClosed(): void {
     this.#takeOpening()?.(Effect.interrupt)
-    this.#takeReader()?.(this.#isEnded ? over : Effect.fail(new SocketClosed({ phase: "read" })))
-    if (this.#writer === undefined && this.#enders === undefined) return
+    this.#takeReader()?.(Effect.fail(new SocketClosed({ phase: "read" })))
     const closed = Effect.fail(new SocketClosed({ phase: "write" }))
     this.#takeWriter()?.(closed)
     drain(this.#enders, closed)

@@ -914,7 +914,8 @@ describe("the door", () => {
         ["data:text/javascript;hunter2,hunter2/is?bad", "data:text/javascript"],
         ["data:,hunter2", "data:"],
         ["npm:@scope/name@1", "npm:@scope/name@1"],
-        [`file:///${"x".repeat(300)}`, `file:///${"x".repeat(248)}…`],
+        [`file:///${"x".repeat(248)}`, `file:///${"x".repeat(248)}`],
+        [`file:///${"x".repeat(249)}`, `file:///${"x".repeat(248)}…`],
       ] as const
       for (const [module, shown] of modules) {
         const { join, number } = yield* executor.start({ module, name: "same" })
@@ -930,8 +931,12 @@ describe("the door", () => {
       // A plain one is told of in the runtime's words, but for what it imports.
       const { join } = yield* executor.start({ module: "file:///a.js", name: "same" })
       const message = `no "https://me:hunter2@host/b.js?hunter2" from '/a.js' at 3:4`
-      heard[0]!.answered({ number: orders.at(-1)!.number, kind: "module", error: { ...error, message } })
-      assert.include((yield* Effect.flip(join)).message, `no "https://host/b.js" from '/a.js' at 3:4`)
+      const plain = { ...error, message, cause: { ...error, message } }
+      heard[0]!.answered({ number: orders.at(-1)!.number, kind: "module", error: plain })
+      const failed = yield* Effect.flip(join)
+      const shown = { ...error, message: `no "https://host/b.js" from '/a.js' at 3:4` }
+      assert.deepInclude(failed, { error: { ...shown, cause: shown } })
+      assert.include(failed.message, shown.message)
       for (
         const module of ["//me:hunter2@host?hunter2", `https://me:hunter2@${"x".repeat(65_536)}`, " data:,hunter2"]
       ) {

@@ -10,63 +10,17 @@ import * as Scope from "effect/Scope"
 import * as TestClock from "effect/testing/TestClock"
 import * as Deadline from "../../core/Deadline.ts"
 import * as HappyEyeballs from "../../core/HappyEyeballs.ts"
-import type { Point, SocketDriver, SocketEvents, SocketFacts } from "../../core/SocketDriver.ts"
 import * as SocketFault from "../../core/SocketFault.ts"
 import * as Sockets from "../../core/Sockets.ts"
 import { HandClock } from "../../core/testing/HandClock.ts"
 import { type Address, decode, familyOf, type Target } from "../../core/SocketTarget.ts"
-
-const facts: SocketFacts = { protocol: undefined, local: undefined, remote: undefined, tls: undefined }
-const refused = new SocketFault.PeerRefused({ phase: "connect", code: "ECONNREFUSED" })
-
-/** One handle: what it was told, and how to tell of it. */
-interface Handle {
-  readonly ip: string
-  readonly events: SocketEvents
-  readonly told: Array<string>
-}
-
-const ipOf = (point: Point): string => point.path ?? point.address.ip
-
-/** A platform whose handles close at once, unless they are kept. */
-const platform = (
-  options: { readonly addresses?: ReadonlyArray<string>; readonly keeps?: boolean; readonly abandons?: boolean },
-) => {
-  const handles: Array<Handle> = []
-  const driver: SocketDriver = {
-    cancelling: options.abandons === true ? "abandons" : "closes",
-    resolve: () => Effect.succeed((options.addresses ?? []).map((ip) => ({ ip, family: familyOf(ip) }))),
-    credentials: () => Result.succeed("credentials"),
-    connect: (point, events) => {
-      const told: Array<string> = []
-      handles.push({ ip: ipOf(point), events, told })
-      const say = (what: string) => () => void told.push(what)
-      const leave = (what: string) => () => {
-        told.push(what)
-        if (options.keeps !== true) events.gone()
-      }
-      return {
-        facts: () => facts,
-        secure: ({ serverName }) => void told.push(`secure ${serverName}`),
-        resume: say("resume"),
-        pause: say("pause"),
-        write: (pieces) => (told.push(`write ${pieces.length}`), pieces.length < 2),
-        end: say("end"),
-        destroy: leave("destroy"),
-        reset: leave("reset"),
-      }
-    },
-  }
-  return { handles, ips: () => handles.map(({ ip }) => ip), driver, sockets: Effect.runSync(Sockets.make(driver)) }
-}
+import { none, piece, platform, refused } from "../support/Handles.ts"
 
 /** How many there are in a scope. */
 const finalizers = ({ state }: Scope.Scope): number =>
   state._tag !== "Open" ? 0 : state.finalizer !== undefined ? 1 : state.finalizers?.size ?? 0
 
 const named: Target = { host: "peer.test", port: 80 }
-const none = { dialing: 0, open: 0, closing: 0, abandoned: 0 }
-const piece = (length: number): Uint8Array => new Uint8Array(length)
 
 describe("several addresses", () => {
   it("are tried by turns of their kinds, the first one's first", () => {
@@ -468,6 +422,7 @@ describe("a target", () => {
         ":::",
         "g::",
         "1:2:3:4:5:6:7:8:9",
+        "g::1.2.3.4",
         "x".repeat(254),
         7,
       ]

@@ -499,8 +499,9 @@ export const breaks: readonly Break[] = [
     "a peer that sends a byte at a time has hundreds of times as much kept",
     "keeps no more than 1,024 pieces, however small they are",
   ], [
-    "if (this.#isClosedHere || this.#isEnded || this.#fault !== undefined) return",
-    "if (this.#isClosedHere || this.#isEnded) return",
+    `if (this.#fault !== undefined) return
+        this.#isEnded = true`,
+    "this.#isEnded = true",
     "what was cut off looks whole to whoever reads later",
     "that failed has not ended, though its runtime tells of the close as an end",
   ], [
