@@ -572,6 +572,19 @@ describe("an executor made by hand", () => {
       assert.deepInclude(again, { clean: true, threads: 0 })
     }))
 
+  it.effect("keeps the process alive for none that is to leave behind its job once nobody waits for that any more", () =>
+    Effect.gen(function* () {
+      const { heard, holds, orders, threads } = byHand({ leaves: false })
+      const executor = yield* BlockingExecutor.make({ threads: 1 }, threads)
+      const { join } = yield* executor.start(job("same"))
+      yield* Fiber.interrupt(yield* fork(Effect.flatMap(Deadline.after("1 minute"), executor.drain)))
+      heard[0]!.answered({ number: orders[0]!.number, kind: "value", value: 1 })
+      assert.strictEqual(yield* join, 1)
+      const left = [[...holds], (yield* executor.snapshot).leaving]
+      heard[0]!.gone({ code: 0, error: undefined })
+      assert.deepStrictEqual(left, [[true, false], 1])
+    }))
+
   it.effect("lets the process end beside a thread that was abandoned, and a drain too", () =>
     Effect.gen(function* () {
       const { holds, threads } = byHand({ joins: false })

@@ -369,11 +369,13 @@ describe("an opening", () => {
 
   it.effect("PG-6 PG-30 PG-46: ends with one probe, and who waited beside it is not kept waiting", () =>
     Effect.gen(function* () {
+      const events: Array<string> = []
       const { gate, queue, visit, enter } = yield* staged({
         ...one,
         concurrency: 3,
         reservedControl: 0,
         tenantConcurrency: 3,
+        events: (event) => void events.push(event),
       })
       const stragglers = [yield* enter("s"), yield* enter("s")]
       yield* visit("x", "normal", "failure")
@@ -387,6 +389,7 @@ describe("an opening", () => {
       assert.strictEqual(yield* queue.waiting, 3)
       // Two places in one turn: one probe, and the other grant is void.
       yield* gate.settle(stragglers[0]!, "success")
+      assert.deepStrictEqual(events, ["opened", "probing"])
       yield* gate.settle(stragglers[1]!, "success")
       const exits = waiters.map((each) => each.pollUnsafe())
       assert.deepStrictEqual(exits.map((exit) => exit === undefined), [true, false, false])

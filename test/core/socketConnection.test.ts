@@ -74,6 +74,7 @@ describe("a connection that is being dialled", () => {
       events.gone()
       assert.strictEqual(yield* tagOf(connection.opened()), "SocketFailed connect")
       connection.begin()
+      assert.deepStrictEqual(census, none)
       for (const tell of [events.opened, events.drained, events.finished, events.ended, events.gone]) tell()
       events.failed(refused)
       events.received(piece(1))
