@@ -8,6 +8,8 @@ import type { Account, AccountName, Class } from "./Ledger.ts"
 import { New, type State } from "./LeaseState.ts"
 import { List, type Node } from "./List.ts"
 
+/** In no step, as whoever was never suspended. */
+export const never = -1
 /** The clock was not read at the grant: it counts from the next reading on. */
 export const unstamped = -1
 
@@ -73,7 +75,7 @@ export class Group implements Member<Group>, Due<Group> {
   spell = 0
   started = false
   /** The step in which it was suspended last, and whether it was the first in its ring then. */
-  suspendedIn = -1
+  suspendedIn: number = never
   wasFirst = false
   /** Made when it first counts among those that could pass. */
   passer: Passer | undefined = undefined
@@ -129,7 +131,7 @@ export class Turn implements Node<Turn> {
   spell = 0
   started = false
   /** The step in which it was suspended last, and whether it was the first in the ring then. */
-  suspendedIn = -1
+  suspendedIn: number = never
   wasFirst = false
   list: List<Turn> | undefined = undefined
   prev: Turn | undefined = undefined

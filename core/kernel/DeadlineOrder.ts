@@ -30,7 +30,6 @@ export class DeadlineOrder<T extends Due<T>> {
     const last = this.#last
     if (last !== undefined && item.dueNanos < last.dueNanos) {
       item.dueIndex = this.#heap.length
-      this.#heap.push(item)
       this.#up(item)
       return
     }
@@ -82,11 +81,11 @@ export class DeadlineOrder<T extends Due<T>> {
     const last = this.#heap.pop()!
     if (last === item) return
     last.dueIndex = item.dueIndex
-    this.#heap[last.dueIndex] = last
     this.#up(last)
     this.#down(last)
   }
 
+  /** Puts an item in where its index says, or above. */
   #up(item: T): void {
     const heap = this.#heap
     let index = item.dueIndex

@@ -49,7 +49,7 @@ export class FitQueue<T extends Member<T>> {
     this.size--
     if (list.size === 0) this.#lists.delete(member.need)
     if (wasFirst) this.#refresh(member.need)
-    if (this.#lists.size === 0) this.#prune()
+    if (this.#lists.size === 0) this.#leaves = 0
   }
 
   first(): T | undefined {
@@ -58,11 +58,10 @@ export class FitQueue<T extends Member<T>> {
 
   /** The member with the lowest ticket among those that need at most `units`. */
   firstFitting(units: number): T | undefined {
-    if (this.size === 0) return undefined
     if (this.#leaves === 0) {
       for (const [need, list] of this.#lists) return need <= units ? list.head : undefined
     }
-    const need = this.#earliestNeed(Math.min(units, this.#leaves))
+    const need = this.#earliestNeed(Math.max(0, Math.min(units, this.#leaves - 1)))
     return need === 0 ? undefined : this.#lists.get(need)!.head
   }
 
@@ -76,24 +75,13 @@ export class FitQueue<T extends Member<T>> {
   #earliestNeed(most: number): number {
     let best = none
     let at = 0
-    // The prefix 1..most, as O(log) whole subtrees.
-    let low = this.#leaves
-    let high = this.#leaves + most
-    while (low < high) {
-      if ((low & 1) === 1) {
-        const ticket = this.#ticketAt(low)
-        if (ticket < best) [best, at] = [ticket, low]
-        low++
-      }
-      if ((high & 1) === 1) {
-        high--
-        const ticket = this.#ticketAt(high)
-        if (ticket < best) [best, at] = [ticket, high]
-      }
-      low >>= 1
-      high >>= 1
+    // The prefix 1..most, as O(log) whole subtrees: those beside the way from the leaf behind it up to the root.
+    for (let end = this.#leaves + most; end > 0; end >>= 1) {
+      if ((end & 1) === 0) continue
+      const ticket = this.#ticketAt(end - 1)
+      if (ticket < best) [best, at] = [ticket, end - 1]
     }
-    if (best === none) return 0
+    if (at === 0) return 0
     while (at < this.#leaves) at = this.#ticketAt(2 * at) === best ? 2 * at : 2 * at + 1
     return at - this.#leaves + 1
   }
@@ -102,11 +90,11 @@ export class FitQueue<T extends Member<T>> {
     return this.#earliest.get(node) ?? none
   }
 
-  /** Makes room for `need` in the tree, which is built anew where it was too small or absent. */
+  /** Makes room for `need` in the tree, and one leaf behind it; it is built anew where it was too small or absent. */
   #grow(need: number): void {
-    if (need <= this.#leaves) return
+    if (need < this.#leaves) return
     let leaves = 1
-    for (const each of this.#lists.keys()) while (leaves < each) leaves *= 2
+    for (const each of this.#lists.keys()) while (leaves <= each) leaves *= 2
     this.#leaves = leaves
     this.#earliest.clear()
     for (const each of this.#lists.keys()) this.#refresh(each)
@@ -123,10 +111,5 @@ export class FitQueue<T extends Member<T>> {
       ticket = Math.min(ticket, this.#ticketAt(node ^ 1))
       node >>= 1
     }
-  }
-
-  #prune(): void {
-    this.#leaves = 0
-    this.#earliest.clear()
   }
 }

@@ -83,8 +83,7 @@ export class Keys {
       this.pairsInUse--
       if (--pair.provider.pairsInUse === 0) this.providersInUse--
     }
-    if (pair.list === undefined) this.#resting.push(pair)
-    else this.#resting.rotate(pair)
+    this.#resting.rotate(pair)
     this.#trim()
   }
 
@@ -133,7 +132,7 @@ export class Keys {
     const { provider, tenant } = pair
     if (provider !== undefined && --provider.pairs === 0) this.providers.delete(provider.key)
     tenant.pairs?.delete(provider?.key)
-    if (tenant.pair === pair) tenant.pair = tenant.pairs?.values().next().value
+    tenant.pair = tenant.pairs?.values().next().value
     if (tenant.pair === undefined) this.tenants.delete(tenant.key)
   }
 

@@ -147,7 +147,7 @@ export class Line {
     const state = ask.state
     if (!this.#settle(ask, LeaseState.Interrupt)) return false
     if (state === LeaseState.Granted) this.#refund(ask, now)
-    else if (state === LeaseState.Waiting) this.#depart(ask, now)
+    else this.#depart(ask, now)
     return true
   }
 
@@ -279,7 +279,7 @@ export class Line {
     if (this.total.room(ask.arrival) >= ask.cost) this.#decide(now)
     if (ask.state !== LeaseState.Waiting) {
       // Granted in its own step: it is told by the return, not by an answer. Expired at birth is told by an answer.
-      if (ask.state === LeaseState.Granted) this.#settle(ask, LeaseState.Deliver)
+      this.#settle(ask, LeaseState.Deliver)
       return undefined
     }
     const verdict = this.#noPlace(ask, mayWait, 0)

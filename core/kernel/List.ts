@@ -51,7 +51,7 @@ export class List<T> {
     return true
   }
 
-  /** Moves `node`, which is on this list, to its end. */
+  /** Moves `node`, which is on this list or on none, to its end. */
   rotate(node: T & Node<T>): void {
     if (this.tail === node) return
     this.remove(node)

@@ -104,7 +104,6 @@ export class Parking {
 
   /** The group of the class that has been short of the account for longest. */
   head(account: GroupAccount, turnClass: Class): Group | undefined {
-    if (account.parked === 0) return undefined
     return earlier(account.queues?.[turnClass]?.first(), account.queues?.[raisedInto(turnClass)]?.first())
   }
 
@@ -120,7 +119,6 @@ export class Parking {
 
   /** The first parked group of a class whose head would fit now, what woken groups were promised left out. */
   candidate(account: GroupAccount, turnClass: Class): Group | undefined {
-    if (account.parked === 0) return undefined
     return earlier(
       this.#fitting(account, turnClass, turnClass),
       this.#fitting(account, raisedInto(turnClass), turnClass),
@@ -141,7 +139,6 @@ export class Parking {
    * head too often is what starts the setting aside.
    */
   mayPass(account: GroupAccount, group: Group): boolean {
-    if (account.parked === 0) return true
     for (let k = 0; k <= group.turnClass; k++) {
       const head = this.first(account, k as Class)
       if (head !== undefined && passes(account, group, head) && !this.#leaves(account, head, group)) return false

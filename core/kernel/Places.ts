@@ -55,7 +55,7 @@ export class Places {
   noteGrant(group: Group, accounts: ReadonlyArray<Account<Group>>): void {
     for (let i = 0; i < accounts.length; i++) this.parking.noteGrant(accounts[i]!, group)
     this.parking.noteGrant(this.total, group)
-    if (group.holds !== undefined) Holds.release(group, charged)
+    Holds.release(group, charged)
     this.parking.recover(group)
     this.rotation.spend(group)
   }
@@ -160,7 +160,7 @@ export class Places {
     } else if (group.place === onWithholding) {
       this.#withheld.remove(group)
       group.place = nowhere
-    } else if (group.place !== nowhere) this.rotation.detach(group)
+    } else this.rotation.detach(group)
     this.#release(group, short)
   }
 

@@ -7,7 +7,7 @@
  * the form of H. Adiseshu et al., "A Reliable and Scalable Striping Protocol", SIGCOMM 1996. Who leaves its ring leaves
  * its credit and keeps its debt: idling brings nothing. Only who parks and is woken in one step has never been away.
  */
-import { type Group, inTurn, nowhere, Turn } from "./Ask.ts"
+import { type Group, inTurn, never, nowhere, Turn } from "./Ask.ts"
 import type { Class } from "./Ledger.ts"
 import { List, type Node } from "./List.ts"
 import { Passers } from "./Passers.ts"
@@ -169,8 +169,6 @@ export class Rotation {
     return left >= -this.quantum
   }
 }
-
-const never = -1
 
 const quit = <T extends Turn | Group>(ring: List<T>, owner: T & Node<T>, step: number): void => {
   owner.suspendedIn = step

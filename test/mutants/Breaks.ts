@@ -154,8 +154,8 @@ export const breaks: readonly Break[] = [
     "AD-19 K-7: of 0 is no line: nobody ever waits",
   ]),
   ...inFile("core/kernel/Line.ts", "test/core/admissionPermits.test.ts", [
-    "if (state === LeaseState.Granted) this.#refund(ask, now)\n    else if",
-    "if",
+    "if (state === LeaseState.Granted) this.#refund(ask, now)\n    else ",
+    "if (state !== LeaseState.Granted) ",
     "a permit is lost with a grantee that is interrupted before it runs",
     "AD-5 AD-34 K-6: that was granted to a fiber which is interrupted before it runs goes to the next",
   ]),
