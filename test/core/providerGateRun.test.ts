@@ -243,6 +243,43 @@ describe("the time limit", () => {
     Effect.runSync(Books.settled(gate))
   })
 
+  /** Of a gate with four places, where one call is under way and `permit` is out. */
+  interface Stage {
+    readonly gate: ProviderGate.ProviderGate
+    readonly clock: HandClock
+    readonly permit: ProviderGate.GatePermit
+    readonly enter: (tenant: string) => Effect.Effect<ProviderGate.GatePermit, unknown>
+  }
+  const meanwhile: Readonly<
+    Record<string, readonly [told: string, back: (stage: Stage) => Effect.Effect<unknown, unknown>]>
+  > = {
+    "a limit was lowered": ["Saturated", ({ gate }) => gate.lower({ concurrency: 2 })],
+    "a place was taken and a limit lowered": [
+      "Saturated",
+      ({ enter, gate }) => Effect.andThen(enter("c"), gate.lower({ concurrency: 3 })),
+    ],
+    "a call has failed": ["CircuitOpen", ({ gate, permit }) => gate.settle(permit, "failure")],
+    "the time of a call was over": ["CircuitOpen", ({ clock }) => Effect.sync(() => clock.advance(2_000))],
+  }
+  for (const [what, [told, back]] of Object.entries(meanwhile)) {
+    it(`PG-2 PG-6: run sees that ${what} while it read the clock`, () => {
+      const clock = new CallingClock()
+      const on = <A, E>(effect: Effect.Effect<A, E>) => Effect.provideService(effect, Clock.Clock, clock)
+      const gate = Effect.runSync(on(ProviderGate.make({ ...options, reservedControl: 0 })))
+      const scope = Scope.makeUnsafe()
+      const enter = (tenant: string) => on(Scope.provide(gate.tryEnter({ tenant }), scope))
+      const busy = Effect.runFork(on(gate.run(ask, Effect.uninterruptible(Effect.sleep("3 seconds")))))
+      const permit = Effect.runSync(enter("b"))
+      clock.call(1, () => void Effect.runSync(on(back({ gate, clock, permit, enter }))))
+      const late = Effect.runSync(on(Effect.flip(gate.run({ tenant: "d" }, Effect.void))))
+      assert.strictEqual(late._tag, told)
+      Effect.runSync(Scope.close(scope, Exit.void))
+      clock.advance(3_000)
+      assert.isDefined(busy.pollUnsafe())
+      Effect.runSync(Books.settled(gate))
+    })
+  }
+
   it("PG-23: a timer that rings late has the failure recorded with the time of the deadline all the same", () => {
     const clock = new HandClock()
     const onTime = clock.sleep.bind(clock)
