@@ -259,6 +259,14 @@ describe("the time limit", () => {
       ({ enter, gate }) => Effect.andThen(enter("c"), gate.lower({ concurrency: 3 })),
     ],
     "a call has failed": ["CircuitOpen", ({ gate, permit }) => gate.settle(permit, "failure")],
+    "a call has begun and one failed": [
+      "CircuitOpen",
+      ({ enter, gate, permit }) => Effect.andThen(enter("c"), gate.settle(permit, "failure")),
+    ],
+    "the time of a call was over and a limit lowered": [
+      "CircuitOpen",
+      ({ clock, gate }) => Effect.suspend(() => (clock.advance(2_000), gate.lower({ concurrency: 3 }))),
+    ],
     "the time of a call was over": ["CircuitOpen", ({ clock }) => Effect.sync(() => clock.advance(2_000))],
   }
   for (const [what, [told, back]] of Object.entries(meanwhile)) {
