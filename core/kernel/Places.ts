@@ -275,7 +275,7 @@ export class Places {
         if (head?.setAside !== true) break
         const short = this.#withoutRoom(head, account)
         if (short === undefined) break
-        if (account === this.total && k < turnClass) this.#woken = true
+        this.#woken = true
         this.parkNarrow(head, short)
         moved = true
       }

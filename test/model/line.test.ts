@@ -410,4 +410,57 @@ describe("the line", () => {
     witness.ask({ tenant: "b", provider: "q" }) // now the large one is short of its provider
     expect(small.status).not.toBe("waiting")
   })
+
+  it("AD-14 AD-15: nothing is kept on a tenant's account for a head whose provider is kept for another one meanwhile", () => {
+    const witness = new Witness({ maxRunning: 40, maxPerTenant: 6, maxPerProvider: 6, maxBypass: 1 })
+    const ask = (tenant: string, provider: string, cost = 1) => witness.ask({ tenant, provider, cost }).entry!
+    const running = [1, 1, 1, 3].map((cost, i) => ask("a", i < 3 ? "q" : "s", cost))
+    const [large, passes, small] = [ask("a", "p", 3), ask("a", "u"), ask("a", "u")]
+    witness.giveBack(running[0]!)
+    expect([large.status, passes.status, small.status]).toEqual(["waiting", "granted", "waiting"])
+    // The next unit is kept for the large one.
+    witness.giveBack(running[1]!)
+    ask("b", "r", 2)
+    const filler = ask("c", "p", 2)
+    const other = ask("b", "p", 5)
+    // Passed as often as may be, the other one goes on to its tenant's account, and its provider's is kept for it.
+    expect(ask("d", "p").status).toBe("held")
+    witness.giveBack(filler)
+    expect([large.status, small.status, other.status]).toEqual(["waiting", "waiting", "waiting"])
+    witness.giveBack(running[2]!)
+    expect([large.status, small.status]).toEqual(["waiting", "granted"])
+    witness.finish()
+  })
+
+  it("AD-15 AD-13: a head that what it lets go of moves another one out of its way keeps its turn", () => {
+    const witness = new Witness({ maxRunning: 60, maxPerTenant: 14, maxPerProvider: 12, maxPerPair: 7, maxBypass: 0 })
+    const ask = (tenant: string, provider: string, cost: number, arrival: 1 | 2 | 3 = 2, wait = Infinity) =>
+      witness.ask({ tenant, provider, cost, arrival, wait }).entry!
+    ask("a", "p", 1)
+    const pair = ask("a", "p", 6)
+    const tenant = ask("a", "q", 4)
+    ask("a", "u", 3)
+    const large = ask("a", "s", 7)
+    const head = ask("a", "p", 2)
+    // From its pair's account to its tenant's, behind the large one; its pair's is kept for it.
+    witness.giveBack(pair)
+    const provider = ask("c", "p", 5)
+    ask("e", "p", 3)
+    const other = ask("a", "p", 4, 3, 20)
+    witness.advance(10)
+    // The other one, raised by now, from its provider's to its tenant's; its provider's is kept for it.
+    witness.giveBack(provider)
+    ask("a", "p", 1, 1)
+    ask("a", "w", 4, 1)
+    ask("h", "p", 1)
+    ask("k", "p", 3, 2, 5)
+    const third = ask("d", "p", 2)
+    witness.leave(large)
+    expect([head, other, third].map(({ status }) => status)).toEqual(["waiting", "waiting", "waiting"])
+    witness.advance(5, false)
+    // The head is woken, then the third one, and the provider has no room for the head beside what is kept for those two.
+    witness.giveBack(tenant)
+    expect([head, other, third].map(({ status }) => status)).toEqual(["granted", "waiting", "granted"])
+    witness.finish()
+  })
 })
