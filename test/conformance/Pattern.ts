@@ -7,8 +7,11 @@ export const pieceBytes = 65_536
 const at = (offset: number): number => (offset * 31 + (offset >> 8) * 7 + (offset >> 16)) & 255
 
 /** The bytes from `offset` on. */
-export const piece = (offset: number, length: number): Uint8Array =>
-  Uint8Array.from({ length }, (_, i) => at(offset + i))
+export const piece = (offset: number, length: number): Uint8Array => {
+  const bytes = new Uint8Array(length)
+  for (let i = 0; i < length; i++) bytes[i] = at(offset + i)
+  return bytes
+}
 
 /** Reads along: how many have come, and whether each was the one that belongs there. */
 export class Reader {

@@ -51,7 +51,11 @@ export const faults = async (project: Project, block: Block, run = command): Pro
   if (wanted.length === 0) return [`${at} prints nothing, so it shows nothing`]
   if (wanted.includes(undefined)) return [`${at} prints something and does not say what`]
   const file = project.write(`${block.path.replaceAll("/", "-")}-${block.line}.ts`, block.text)
-  const ended = await Command.run([...run, file], { cwd: project.folder, env: { NO_COLOR: "1" }, limitMillis: 60_000 })
+  const ended = await Command.run([...run, file], {
+    cwd: project.folder,
+    env: { ...Runtime.compiled, NO_COLOR: "1" },
+    limitMillis: 60_000,
+  })
   if (ended.status !== 0) return [`${at} ended with status ${ended.status}: ${ended.output}`]
   const printed = ended.output.trimEnd().split("\n")
   return printed.join("\n") === wanted.join("\n")

@@ -9,6 +9,7 @@ import * as Runtime from "../support/Runtime.ts"
 
 /** The pinned Deno is found first, as it would be where it is installed. */
 const env = {
+  ...Runtime.compiled,
   NO_COLOR: "1",
   PATH: `${Runtime.root}test/runtimes/deno/node_modules/.bin:${process.env["PATH"]}`,
 }

@@ -119,9 +119,9 @@ const tests: readonly (readonly [commands: readonly string[], run: () => Promise
     )
   }],
   [["npm run runtimes", that("npm run runtimes -- ")], async () => {
-    // The laws on one runtime. `npm test` compares the whole table with what it has seen.
-    expect(await Shell.run(`${that("npm run runtimes -- ")} --runtime node22`)).toMatch(
-      /^the table of runtimes is right: node22$/m,
+    // Those of the edge alone, which are the fewest. `npm test` compares the whole table with what it has seen.
+    expect(await Shell.run(`${that("npm run runtimes -- ")} --runtime edge`)).toMatch(
+      /^the table of runtimes is right: edge$/m,
     )
   }],
   [["npm run bench", that("npm run bench -- ")], async () => {

@@ -2,7 +2,7 @@
  * Random lives of an Admission, judged after every command by a model of plain counts. Asks cost one unit and are of one
  * class, so that who waits is decided by caps and by arrival alone; whose turn it is among tenants is judged elsewhere.
  */
-import { assert, describe, it } from "vitest"
+import { describe, it } from "vitest"
 import fc from "fast-check"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
@@ -13,6 +13,7 @@ import type { AdmissionSnapshot } from "../../core/AdmissionSnapshot.ts"
 import * as Deadline from "../../core/Deadline.ts"
 import type { Permit } from "../../core/Permit.ts"
 import * as Kit from "../../core/testing/Model.ts"
+import { assert } from "../support/Assert.ts"
 import * as Books from "../support/Books.ts"
 
 const maxWaitMillis = 5_000

@@ -1,5 +1,5 @@
 /** Random lives of a gate, judged after every command by a model of plain counts: fast-check commands, one seed. */
-import { assert, describe, it } from "vitest"
+import { describe, it } from "vitest"
 import fc from "fast-check"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -12,6 +12,7 @@ import * as ProviderGate from "../../core/ProviderGate.ts"
 import type { HandClock } from "../../core/testing/HandClock.ts"
 import * as Kit from "../../core/testing/Model.ts"
 import { wicketOf } from "../../core/Wicket.ts"
+import { assert } from "../support/Assert.ts"
 
 const concurrency = 4
 const reservedControl = 1

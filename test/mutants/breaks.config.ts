@@ -3,13 +3,13 @@ import process from "node:process"
 import { relative } from "node:path"
 import { fileURLToPath } from "node:url"
 import { mergeConfig } from "vitest/config"
-import base from "../../vitest.config.ts"
+import { suite } from "../../vitest.config.ts"
 
 const root = fileURLToPath(new URL("../../", import.meta.url))
 const { file, find, replace } = JSON.parse(process.env["HOLDFAST_BREAK"] ?? "{}")
 
 /** The configuration of the tests, with one break in one file, which is not touched. */
-export default mergeConfig(base, {
+export default mergeConfig(suite, {
   root,
   plugins: [{
     name: "break",

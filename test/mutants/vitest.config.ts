@@ -3,7 +3,7 @@ import { fileURLToPath } from "node:url"
 import { mergeConfig } from "vitest/config"
 import { BaseSequencer, type TestSpecification } from "vitest/node"
 import { relative } from "node:path"
-import base from "../../vitest.config.ts"
+import { suite } from "../../vitest.config.ts"
 import * as Plan from "./Plan.ts"
 import * as Schemata from "./Schemata.ts"
 
@@ -18,7 +18,7 @@ class Sequencer extends BaseSequencer {
 }
 
 /** The configuration of the tests, with the mutants woven into the files that have any. */
-export default mergeConfig(base, {
+export default mergeConfig(suite, {
   root,
   plugins: [{
     name: "mutants",

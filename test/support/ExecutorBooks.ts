@@ -1,7 +1,7 @@
 /** What an executor's counts must say once nothing goes on: each thread is accounted for, each job that began has ended. */
-import { assert } from "vitest"
 import * as Effect from "effect/Effect"
 import type { BlockingExecutor, ExecutorSnapshot } from "../../core/BlockingExecutor.ts"
+import { assert } from "./Assert.ts"
 
 /** At any moment: no more threads than there may be. */
 export const bounded = (s: ExecutorSnapshot): void =>

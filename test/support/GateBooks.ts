@@ -1,8 +1,8 @@
 /** The books of a provider gate: what must add up at any moment, and what must be left when all is over. */
-import { assert } from "vitest"
 import * as Effect from "effect/Effect"
 import type { GateSnapshot } from "../../core/GateSnapshot.ts"
 import type { ProviderGate } from "../../core/ProviderGate.ts"
+import { assert } from "./Assert.ts"
 
 /** At any moment: every call that was let in is held or was judged once, a call that timed out perhaps both. */
 export const balanced = (gate: ProviderGate): Effect.Effect<GateSnapshot> =>
@@ -22,12 +22,8 @@ export const settled = (gate: ProviderGate): Effect.Effect<GateSnapshot> =>
   Effect.gen(function* () {
     const s = yield* balanced(gate)
     const { held, heldEmergency, heldOrdinary, tenantsActive } = s
-    assert.deepStrictEqual({ held, heldEmergency, heldOrdinary, tenantsActive }, {
-      held: 0,
-      heldEmergency: 0,
-      heldOrdinary: 0,
-      tenantsActive: 0,
-    })
+    const left = { held, heldEmergency, heldOrdinary, tenantsActive }
+    for (const [name, count] of Object.entries(left)) assert.strictEqual(count, 0, name)
     assert.strictEqual(s.granted, s.successes + s.failures + s.neutral + s.stale, "judged once each")
     assert.notStrictEqual(s.circuit.state, "half-open", "a probe is left")
     return s

@@ -5,9 +5,9 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import process from "node:process"
 import { fileURLToPath } from "node:url"
+import * as Runtime from "./Runtime.ts"
 
 const main = fileURLToPath(new URL("../../adapters/gateway/main.ts", import.meta.url))
-const compiled = fileURLToPath(new URL("../../node_modules/.cache/holdfast", import.meta.url))
 const conditions = "--conditions=holdfast-source"
 const command = "Deno" in globalThis
   ? ["run", "-A", "--node-modules-dir=manual", conditions, main]
@@ -48,8 +48,7 @@ interface Started {
 const launch = (args: readonly string[], env: Readonly<Record<string, string>>): Started => {
   const child = spawn(process.execPath, [...command, ...args], {
     stdio: ["ignore", "pipe", "pipe"],
-    // It is started dozens of times: Node need not compile the same sources as often.
-    env: { NODE_COMPILE_CACHE: compiled, ...process.env, ...env },
+    env: { ...Runtime.compiled, ...process.env, ...env },
   })
   const text = { output: "", errors: "" }
   const heard = new Set<() => void>()

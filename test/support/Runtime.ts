@@ -17,6 +17,9 @@ export const otherNodes: readonly OtherNode[] = ["node22", "node26"]
 /** The top of the repository, with a slash at its end. */
 export const root: string = fileURLToPath(new URL("../../", import.meta.url))
 
+/** For what is started dozens of times: Node need not compile the same sources as often. */
+export const compiled: Readonly<Record<string, string>> = { NODE_COMPILE_CACHE: `${root}node_modules/.cache/holdfast` }
+
 const folder = (name: Name | OtherNode): string => `${root}test/runtimes/${name}/`
 const packageOf = (name: Name | OtherNode): Name => name === "node22" || name === "node26" ? "node" : name
 const binary = (name: Name | OtherNode): string => {

@@ -37,7 +37,9 @@ const suite = async (
 }
 
 const check = async (): Promise<readonly Suite.Test[]> => {
-  const ended = await Command.run([...Runtime.command("node"), "test/support/check.ts"], { cwd: Runtime.root })
+  // The suite on Node has the test of the architecture.
+  const program = [...Runtime.command("node"), "test/support/check.ts", "--all-but", "architecture"]
+  const ended = await Command.run(program, { cwd: Runtime.root })
   console.log(ended.output.trimEnd())
   return ended.status === 0 ? [] : [Suite.broken("check", "a step failed")]
 }
@@ -51,7 +53,7 @@ const quick = take("--quick", 0) !== undefined
 const wanted = take("--runtime", 1) ?? (quick ? ["node"] : Runtime.names)
 const runtimes = Runtime.names.filter((name) => wanted.includes(name))
 const whole = !quick && runtimes.length === Runtime.names.length && rest.length === 0
-const args = quick ? ["--exclude=**/*.slow.*", ...rest] : rest
+const args = quick ? ["--project=!slow", ...rest] : rest
 
 const cores = availableParallelism()
 const results: Suite.Test[] = []
@@ -76,7 +78,7 @@ const lanes = await Promise.all([
   suites(runtimes.filter((name) => name === "node"), workers),
   suites(runtimes.filter((name) => name !== "node"), workers).then(async (tests) => [
     ...tests,
-    ...await suites(otherNodes, workers, "test/conformance", "--exclude=**/*.slow.*"),
+    ...await suites(otherNodes, workers, "test/conformance", "--project=!slow"),
   ]),
 ])
 results.push(...lanes.flat())

@@ -1,4 +1,5 @@
 /** The HTTP/1.1 engine at a bench: text in, what it says as short lines out. */
+import { Buffer } from "node:buffer"
 import * as Result from "effect/Result"
 import type { EngineConnection, Event, Exchange } from "../../../core/http/HttpEngine.ts"
 import * as Http1 from "../../../core/http/Http1.ts"
@@ -18,8 +19,9 @@ export const lost = (text: string): Uint8Array => {
   return gone
 }
 
+/** One character a byte. */
 export const text = (...all: ReadonlyArray<Uint8Array>): string =>
-  all.map((each) => Array.from(each, (byte) => String.fromCharCode(byte)).join("")).join("")
+  all.map((each) => Buffer.from(each.buffer, each.byteOffset, each.length).toString("latin1")).join("")
 
 export const get: HttpRequest = { method: "GET", scheme: "http", authority: "example.com", path: "/", fields: [] }
 export const head: HttpRequest = { ...get, method: "HEAD" }
