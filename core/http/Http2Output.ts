@@ -39,7 +39,8 @@ export class Output {
     this.#seal()
     const { last } = this
     const pieces = this.#pieces
-    if (last === Infinity && pieces.every(({ length }) => length > 0)) return 0
+    const isLost = pieces.some(({ length }) => length === 0)
+    if (last === Infinity && !isLost) return 0
     this.#pieces = []
     this.last = Infinity
     let dropped = 0
@@ -54,7 +55,7 @@ export class Output {
       for (let at = 0; at < piece.length;) {
         if (left === 0) {
           const [type, stream] = [piece[at + 3]!, uint31(piece, at + 5)]
-          const isCut = type <= Type.headers && isOver(stream)
+          const isCut = isLost && type <= Type.headers && isOver(stream)
           // The preface, as a frame, has a type of its own.
           left = type === 32 ? 24 : headBytes + (uint32(piece, at) >>> 8)
           drops = type !== 32 && stream > last || isCut && type === Type.data

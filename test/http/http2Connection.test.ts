@@ -470,6 +470,15 @@ describe("a connection ends", () => {
     assert.match(says(connection, whole(3)).at(-1)!, /^retired fault|failed frame-stream/)
   })
 
+  it("and what is in the output of one that is over comes out behind it as it would have", () => {
+    const connection = open()
+    ask(connection, { ...post, body: { bytes: undefined } })
+    Result.getOrThrow(connection.upload(1, Lab.bytes("early")))
+    connection.cancel(1)
+    assert.deepStrictEqual(says(connection, Lab2.goAway(1, 0)), ["retired announced"])
+    assert.deepStrictEqual(written(connection), ["data 1 early", "reset 1 8"])
+  })
+
   it("but for those that trailers follow, which may refer to them; the peer says whether it serves them", () => {
     const connection = open()
     send(connection, { ...post, body: { bytes: undefined } })
@@ -486,7 +495,7 @@ describe("a connection ends", () => {
     const lines = out.read(connection).map((line) => line.replace(/ :.*path=/, " "))
     assert.deepStrictEqual(lines, [
       "headers 3 /a accept=text/x end",
-      "headers 5 /b accept=text/x",
+      "headers 5 /b accept=text/x end",
       "headers 1 accept=text/x end",
     ])
     assert.deepStrictEqual(says(connection, whole(3), whole(1)), ["3: 200 0", "3: end", "1: 200 0", "1: end"])
