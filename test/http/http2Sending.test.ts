@@ -209,3 +209,24 @@ it("a request that ends behind its response leaves its place at once", () => {
     assert.strictEqual(connection.room, 1)
   }
 })
+
+it("what a window has left behind a round of turns goes out in another round, a frame each", () => {
+  const connection = open({}, settings([4, 10_000_000]))
+  ask(connection, { ...post, body: new Uint8Array(65_535) })
+  for (let i = 0; i < 3; i++) ask(connection, { ...post, body: new Uint8Array(1_000_000) })
+  says(connection, Lab2.windowUpdate(0, 11 * 16_384))
+  const frames = Lab2.written(connection).map((line) => line.replace(/^data (\d) 16384$/, "$1"))
+  assert.deepStrictEqual(frames.toSorted(), ["3", "3", "3", "3", "5", "5", "5", "5", "7", "7", "7"])
+})
+
+it("one that gave less than it had waited to give waits no more", () => {
+  const connection = open({}, settings([4, 1_000_000]))
+  for (let i = 0; i < 2; i++) ask(connection, post)
+  const upload = (exchange: number, bytes: number): number =>
+    Result.getOrThrow(connection.upload(exchange, new Uint8Array(bytes)))
+  assert.strictEqual(upload(1, 100_000), 65_535)
+  assert.deepStrictEqual(says(connection, Lab2.windowUpdate(0, 100)), ["1: writable"])
+  assert.strictEqual(upload(1, 50), 50)
+  assert.deepStrictEqual(says(connection, Lab2.windowUpdate(0, 100)), [])
+  assert.strictEqual(upload(3, 1_000), 150)
+})
