@@ -2,7 +2,8 @@
  * `npm run mutants`: breaks the code on purpose and sees that the tests notice. Two ways, on Node:
  *
  * - without `--generated`, the list of breaks in `Breaks.ts`, each of which the test that it names has to catch
- * - `--generated`: every small change of `core` that the operators in `Operators.ts` make, those of one file in one build
+ * - `--generated`: every small change of `core` that the operators in `Operators.ts` make, those of one file in one build.
+ *   All take hours: file by file, with `--only`, one can stop between two and go on later, and `SURVIVED` is what to see to
  *
  * Either way:
  *
