@@ -48,6 +48,21 @@ describe("a block that is longer than a frame", () => {
       assert.deepStrictEqual(all.slice(0, 2).map(([, , length]) => length), [16_384, 16_384])
     })
   }
+
+  it("is cut to the byte, with no frame of nothing behind it", () => {
+    const sent = (length: number): ReadonlyArray<readonly [number, number, number]> => {
+      const connection = open()
+      send(connection, { ...get, fields: [["x", "~".repeat(length)]] })
+      return frames(connection)
+    }
+    /** Frames of a block of so many bytes; what is around the value grows with the length of that. */
+    const block = (bytes: number): ReadonlyArray<readonly [number, number, number]> =>
+      sent(2 * bytes - 100 - sent(bytes - 100).reduce((sum, [, , length]) => sum + length, 0))
+    const first = [Type.headers, endStream, 16_384] as const
+    assert.deepStrictEqual(block(16_384), [[Type.headers, endStream | endHeaders, 16_384]])
+    assert.deepStrictEqual(block(16_385), [first, [Type.continuation, endHeaders, 1]])
+    assert.deepStrictEqual(block(32_768), [first, [Type.continuation, endHeaders, 16_384]])
+  })
 })
 
 describe("trailers", () => {
