@@ -253,7 +253,7 @@ export class Incoming implements FrameSink {
     if (this.#served === undefined) {
       this.#served = [...this.#streams.all()]
       // No stream may be opened now (RFC 9113, 6.8): requests that nobody took are not written, nor are fields in their table.
-      this.#output.last = this.#streams.firm = Math.max(this.#streams.written, this.#streams.trailed)
+      this.#output.last = this.#streams.firm = Math.max(0, this.#streams.written, this.#streams.trailed)
       this.#encoder.allow(0)
     }
     let at = this.#served.length

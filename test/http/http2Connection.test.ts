@@ -470,6 +470,28 @@ describe("a connection ends", () => {
     assert.match(says(connection, whole(3)).at(-1)!, /^retired fault|failed frame-stream/)
   })
 
+  it("and ahead of all output, of which only what opens the connection is written", () => {
+    const connection = Lab2.engine().open()
+    send(connection)
+    assert.deepStrictEqual(says(connection, settings(), Lab2.goAway(0x7fff_ffff, 0)), [
+      "retired announced",
+      "1: failed gone 0 2147483647",
+    ])
+    const bytes = Lab2.join(...connection.takeOutput())
+    assert.strictEqual(Lab.text(bytes.subarray(0, 14)), "PRI * HTTP/2.0")
+    assert.deepStrictEqual(new Lab2.Written().say(bytes), ["settings", "window 0 983041", "settings ack"])
+    const idle = open()
+    says(idle, Lab2.ping, Lab2.goAway(0, 0), Lab2.ping)
+    assert.deepStrictEqual(written(idle), ["ping 1 12345678", "ping 1 12345678"])
+  })
+
+  it("and tells nothing of what has ended since an earlier one", () => {
+    const connection = Lab2.asked({}, [get, get])
+    says(connection, Lab2.goAway(3, 0))
+    assert.deepStrictEqual(says(connection, whole(3), Lab2.goAway(1, 0)), ["3: 200 0", "3: end"])
+    assert.deepStrictEqual(written(connection), [])
+  })
+
   it("and what is in the output of one that is over comes out behind it as it would have", () => {
     const connection = open()
     ask(connection, { ...post, body: { bytes: undefined } })

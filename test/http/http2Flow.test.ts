@@ -114,6 +114,11 @@ describe("toward the peer", () => {
     over.cancel(1)
     assert.deepStrictEqual(says(over, settings([4, most])), [])
     assert.match(says(over, windowUpdate(3, 1)).join(), /^3: failed window-overflow window-update/)
+    // Also where there are bytes of it that nobody has consumed.
+    const unread = begin()
+    says(unread, response(1, 200), data(1, "x", endStream))
+    Result.getOrThrow(unread.finish(1))
+    assert.deepStrictEqual(says(unread, settings([4, most])), [])
     const used = begin()
     assert.strictEqual(upload(used, 1, 500), 500)
     assert.deepStrictEqual(says(used, settings([4, 1_500])), [])
@@ -137,6 +142,7 @@ describe("toward the peer", () => {
     send(connection, post(new Uint8Array(20_000)))
     assert.deepStrictEqual(says(connection, windowUpdate(0, 10)), ["1: writable"])
     assert.match(says(connection, windowUpdate(0, 2 ** 31 - 1)).at(-1)!, /^retired fault window-overflow/)
+    assert.deepStrictEqual(says(open(), windowUpdate(0, 2 ** 31 - 1 - 65_535)), [])
   })
 
   it("in frames as large as the peer takes them", () => {
@@ -276,6 +282,22 @@ describe("toward the peer", () => {
     assert.strictEqual(upload(connection, 1, 66_000), 65_535)
     assert.deepStrictEqual(says(connection, windowUpdate(0, 10), windowUpdate(0, 10)), ["1: writable"])
     assert.deepStrictEqual([upload(connection, 3, 100), upload(connection, 1, 465)], [0, 20])
+  })
+
+  it("nothing is kept for one that has ended, whatever it was short of, nor more than that for one that has not", () => {
+    const connection = open({}, settings([4, 10]))
+    for (let i = 0; i < 2; i++) ask(connection, post({ bytes: undefined }))
+    assert.strictEqual(upload(connection, 1, 20), 10)
+    Result.getOrThrow(connection.finish(1))
+    assert.deepStrictEqual(says(connection, settings([4, 1_000_000])), [])
+    assert.strictEqual(upload(connection, 3, 66_000), 65_525)
+    const other = open({}, settings([4, 1_000_000]))
+    for (let i = 0; i < 2; i++) ask(other, post({ bytes: undefined }))
+    assert.strictEqual(upload(other, 1, 66_000), 65_535)
+    assert.deepStrictEqual(says(other, windowUpdate(0, 10), windowUpdate(0, 10), windowUpdate(0, 1_000)), [
+      "1: writable",
+    ])
+    assert.strictEqual(upload(other, 3, 2_000), 1_020 - 465)
   })
 
   it("a tunnel that was given bytes ahead of its answer has its turn when that opens it", () => {

@@ -248,6 +248,20 @@ describe("frames that are written", () => {
     }
     assert.deepStrictEqual(joined(output.take()), joined(written))
     assert.isEmpty(output.take())
+    // A block that is whole frames, to the byte.
+    const block = (length: number): ReadonlyArray<number> => {
+      output.headers(1, new HpackEncoder(), ["x-long", "!".repeat(length)], true, 16_384)
+      const bytes = joined(output.take())
+      const heads: Array<number> = []
+      for (let at = 0; at < bytes.length; at += 9 + ((bytes[at + 1]! << 8) | bytes[at + 2]!)) {
+        heads.push((bytes[at + 1]! << 8) | bytes[at + 2]!, bytes[at + 3]!, bytes[at + 4]!)
+      }
+      return heads
+    }
+    const [first = 0, , , second = 0] = block(20_000)
+    const exact = 20_000 + 2 * 16_384 - first - second
+    assert.deepStrictEqual(block(exact), [16_384, 1, 1, 16_384, 9, 4])
+    assert.deepStrictEqual(block(exact + 1), [16_384, 1, 1, 16_384, 9, 0, 1, 9, 4])
     // A length of three bytes.
     output.data(1, new Uint8Array(70_000), true)
     output.data(1, Uint8Array.of(7), false)

@@ -225,6 +225,10 @@ describe("a limit of the connection ends it behind the last that is within it:",
     connection.takeOutput()
     for (let i = 0; i < 50; i++) connection.receive(settings([4, 6_000 + i]))
     assert.isFalse(connection.isRetired)
+    const shut = open(options, settings([4, 50]))
+    for (let i = 0; i < 90; i++) send(shut, { ...get, method: "POST", body: new Uint8Array(5_000) })
+    for (let i = 0; i < 50; i++) shut.receive(settings([4, 49 - i]))
+    assert.isFalse(shut.isRetired)
   })
 
   it("each late frame counts once, a window as a reset does", () => {
