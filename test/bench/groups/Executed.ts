@@ -3,9 +3,8 @@
  *
  * Both sides answer what they are sent. The floor has one listener, no line, no names, no errors and no cancellation. It is
  * waited for by a promise; and again by a fiber, which every effect needs and which costs most on Deno, where Effect keeps the
- * async context at each wait: what is above that is the executor's own. What is measured is the
- * CPU of the process, both threads and the waking of each by the other included: in wall time the machine's load would say
- * more than either. The cores are kept awake.
+ * async context at each wait: what is above that is the executor's own. What is measured is the CPU of the process on one core,
+ * both threads and the waking of each by the other included: in wall time the machine's load would say more than either.
  */
 import { Worker } from "node:worker_threads"
 import process from "node:process"
@@ -15,9 +14,9 @@ import { threads as bun } from "../../../adapters/bun/BlockingExecutor.ts"
 import { threads as deno } from "../../../adapters/deno/BlockingExecutor.ts"
 import { threads as node } from "../../../adapters/node/BlockingExecutor.ts"
 import * as BlockingExecutor from "../../../core/BlockingExecutor.ts"
-import { awake } from "../Awake.ts"
 import { inFiber, inLoop } from "../Cases.ts"
 import { median } from "../Interval.ts"
+import { pin } from "../OneCore.ts"
 import { alternate, type Loop, type Measure } from "../Rounds.ts"
 import { type Emit, figures } from "../Row.ts"
 
@@ -50,9 +49,8 @@ const bare = () => {
 /** Goes there and back so often before anything is counted: until then a compiler works beside both. */
 const warm = 20_000
 
-export const measure = (emit: Emit): Promise<void> => awake(() => measured(emit))
-
-const measured = async (emit: Emit): Promise<void> => {
+export const measure = async (emit: Emit): Promise<void> => {
+  pin()
   const scope = Scope.makeUnsafe()
   const executor = await Effect.runPromise(Scope.provide(BlockingExecutor.make({ threads: 2 }, threads), scope))
   const ask = bare()
