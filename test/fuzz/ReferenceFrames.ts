@@ -392,11 +392,11 @@ export class ReferenceFrames {
     }
     this.#settings = settings
     this.#streamWindow = settings.get(4) ?? 65_535
-    this.written.push("settings ack")
     for (const stream of this.#streams) {
       stream.window += this.#streamWindow - before
       if (stream.window > largest) throw new Fault("connection", 3)
     }
+    this.written.push("settings ack")
   }
 
   #goAway(last: number, code: number): void {
