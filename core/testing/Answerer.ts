@@ -42,9 +42,11 @@ export const of = (operation: object, known: () => ReadonlyMap<string, Answerer>
   const text = String(register)
   const answerer = known().get(text)
   if (answerer !== undefined) return answerer
-  // Whoever takes no way to answer waits for ever, as `Effect.never` does.
-  return register.length === 0 && !/arguments|\.\.\./.test(text) ? "nobody" : "unknown"
+  return takesNothing.test(text) && !/arguments|\[native code\]/.test(text) ? "nobody" : "unknown"
 }
+
+/** Whoever takes no way to answer waits for ever, as `Effect.never` does; its length is no proof, for defaults are not counted. */
+const takesNothing = /^[\w\s$]*\(\s*\)/
 
 type AnyEffect = Effect.Effect<unknown, unknown>
 
@@ -56,15 +58,31 @@ export const table = (): ReadonlyMap<string, Answerer> =>
 export const waits = (): ReadonlyMap<string, Answerer> => found ??= table()
 let found: ReadonlyMap<string, Answerer> | undefined = undefined
 
+/** What it takes to look at Effect: nothing steps aside, and what is left to be run is told of. */
+const looking = (left: (run: () => void) => void): Scheduler.Scheduler => ({
+  executionMode: "sync",
+  shouldYield: () => false,
+  makeDispatcher: () => ({ scheduleTask: left, flush: () => {} }),
+})
+
+/** Whether it is how Effect lets a fiber begin that another one started; told by its text as well. */
+export const isStart = (run: () => void): boolean => String(run) === (start ??= startText())
+let start: string | undefined = undefined
+
+const startText = (): string => {
+  let text = ""
+  const scheduler = looking((run) => {
+    text = String(run)
+  })
+  Effect.runForkWith(Context.make(Scheduler.Scheduler, scheduler))(Effect.forkDetach(Effect.void))
+  return text
+}
+
 const told = (waits: ReadonlyArray<AnyEffect>, whose: Answerer): ReadonlyArray<readonly [string, Answerer]> => {
   const texts: Array<string> = []
   const context = Context.empty().pipe(
-    Context.add(Scheduler.Scheduler, {
-      executionMode: "sync",
-      shouldYield: () => false,
-      // What they leave to be run is not needed: each has begun to wait by then.
-      makeDispatcher: () => ({ scheduleTask: () => {}, flush: () => {} }),
-    }),
+    // What they leave to be run is not needed: each has begun to wait by then.
+    Context.add(Scheduler.Scheduler, looking(() => {})),
     Context.add(Clock.Clock, new HandClock()),
     Context.add(
       Tracer.Tracer,

@@ -13,7 +13,7 @@ import { InvalidSchedule, ScheduleFailed, Uncontrolled } from "./ExplorerFailure
 import type { Fibers, Program } from "./ExplorerProgram.ts"
 import type { Unanswered } from "./ExplorerWaits.ts"
 import { Replay } from "./ExplorerReplay.ts"
-import { type AnyProgram, names } from "./ExplorerRun.ts"
+import { check, nobody } from "./ExplorerRules.ts"
 import { Search } from "./ExplorerSearch.ts"
 import { World } from "./ExplorerWorld.ts"
 import { isName, maxChars, nameRule, parse, Words } from "./Schedule.ts"
@@ -66,7 +66,8 @@ export interface Explored {
  * - A turn of Effect's loop in which none of the program's code runs is part of the step after it: neither another fiber
  *   nor an interruption can tell before from after. One that only installs what to do on an exit is a point for the
  *   interruption of its own fiber, and for nothing else.
- * - A fiber that has not begun is interrupted at the start or not before it has: whenever that comes, it ends unseen.
+ * - One of the program's own fibers that has not begun is interrupted at the start or not before it has: nobody has it in
+ *   hand, so that it ends unseen whenever that comes. One that a fiber has started is interrupted at any point.
  * - Of fibers that are `alike` and have not begun only the first is next: another one would do the same under its name.
  * - With `shared`, a state that the search has been in is not gone on from again, unless with more forced switches left:
  *   from the same state on the same can happen. `KnownStates` says what a state is, and what that rests on.
@@ -130,7 +131,7 @@ export const replay = <S, F extends Fibers>(
     const words = parse(schedule)
     if (words instanceof InvalidSchedule) return yield* Effect.fail(words)
     const limits = yield* decode(bounds)
-    yield* named(program as never, [])
+    yield* check(program as never, [])
     const ids = new Words()
     const replay = new Replay(program as never, ids, limits)
     const { escaped, finding, lost, run, story } = yield* replay.run(words.map((word) => ids.id(word)))
@@ -166,7 +167,9 @@ export const event = <Outcomes extends readonly [AnyEffect, ...ReadonlyArray<Any
       return Effect.die(new Error(`the event "${name}" happens in an explored program only`))
     }
     return Effect.callback((resume) =>
-      Effect.sync(world.await(name, outcomes.map((each) => () => resume(each as never))))
+      Effect.sync(
+        world.agenda.await(world.actors.of(fiber)!, name, outcomes.map((each) => () => resume(each as never))),
+      )
     )
   })
 
@@ -179,10 +182,11 @@ const searched = <S, F extends Fibers>(
 ): Effect.Effect<Explored, ScheduleFailed | Uncontrolled | InvalidRequest> =>
   Effect.gen(function* () {
     const targets = typeof limits.targets === "string" ? [] : [...limits.targets]
-    // Of one that a fiber starts it is only seen in a run whether it is there.
-    yield* named(program as never, [...targets.map((name) => name.replace(/(\.\d+)+$/, "")), ...program.alike ?? []])
+    yield* check(program as never, targets)
     const search = new Search(program as never, { ...limits, alike: new Set(program.alike) })
     const isThrough = yield* how(search)
+    const absent = targets.find((name) => !search.world.agenda.targeted.has(search.world.words.id(name)))
+    if (isThrough && absent !== undefined) return yield* Effect.fail(nobody(absent))
     const cutBy: Array<"maxSchedules" | "preemptions"> = isThrough ? [] : ["maxSchedules"]
     if (search.world.agenda.isLimited) cutBy.push("preemptions")
     const unanswered = program.allow?.includes("unanswered") === true ? [] : search.world.waits.unanswered
@@ -191,19 +195,3 @@ const searched = <S, F extends Fibers>(
   })
 
 const scheduleRule = `a text of at most ${maxChars} characters`
-
-/** Names that would say something else in a schedule. */
-const reserved: ReadonlyArray<string> = ["prepare", "oracle", "cleanup", "main"]
-const rule = `${nameRule}, and none of ${reserved.join(", ")}`
-
-/** Checks the names of fibers, and that those who are spoken of are among them. */
-const named = (program: AnyProgram, spoken: ReadonlyArray<string>): Effect.Effect<void, InvalidRequest> =>
-  Effect.suspend(() => {
-    const known = names(program)
-    if (known === undefined) return Effect.void
-    const wrong = known.find((name) => !isName(name) || reserved.includes(name))
-    if (wrong !== undefined) return Effect.fail(new InvalidRequest({ field: "fibers", rule, value: wrong }))
-    const unknown = spoken.find((name) => !known.includes(name))
-    if (unknown === undefined) return Effect.void
-    return Effect.fail(new InvalidRequest({ field: "fiber", rule: `one of ${known.join(", ")}`, value: unknown }))
-  })

@@ -112,6 +112,11 @@ export class Actors {
     return this.#all.values()
   }
 
+  /** Who has not ended, by name. */
+  get alive(): ReadonlyArray<string> {
+    return [...this.all].filter((actor) => !actor.isDone).map(({ word }) => this.#words.word(word))
+  }
+
   /** The actor of a fiber that was met before. */
   of(fiber: AnyFiber | undefined): Actor | undefined {
     // Nine times in ten it is the one that was asked for before.

@@ -61,6 +61,8 @@ export class Agenda {
   /** The bound on forced switches has kept something out, in this run or in one before. */
   isLimited = false
   isLost = false
+  /** Those named who may be interrupted and were there in some run. */
+  readonly targeted: Set<number> = new Set<number>()
 
   constructor(words: Words, actors: Actors, clock: ExplorerClock, limits: Limits) {
     this.#words = words
@@ -81,6 +83,19 @@ export class Agenda {
     this.log = []
     this.turns = []
     this.isLost = false
+  }
+
+  /** Whether it is named as one that may be interrupted, or all may. */
+  isTarget(word: number): boolean {
+    const { targets } = this.#limits
+    return targets !== "own" && (targets === "any" || targets.has(this.#words.word(word)))
+  }
+
+  /** A fiber is there. */
+  met(actor: Actor): void {
+    if (!this.isTarget(actor.word)) return
+    this.targeted.add(actor.word)
+    this.#actors.mayBeInterrupted(actor)
   }
 
   /** Whether `actor`, which runs, goes on. An inner one runs inside a step of another, which nothing can come between. */

@@ -16,7 +16,9 @@ interface Common {
   readonly interruptions?: number | undefined
   /**
    * Who may be interrupted, by name; all of the program's own fibers by default. One that a fiber starts has a name too,
-   * which a story shows: `a.1` is the first thing that `a` leaves to be run. It can be interrupted once it has begun.
+   * which a story shows: `a.1` is the first thing that `a` leaves to be run, and `prepare.1` the first of `prepare`. It can
+   * be interrupted before it begins, too, and ends then without its finalizers, as in Effect. A name that is there in no
+   * schedule is refused, at the end of a search that is through.
    */
   readonly interrupt?: ReadonlyArray<string> | undefined
   /** Steps of a run, 1 to 100,000; 1,000 by default. A run with more is a failure. */
@@ -80,9 +82,18 @@ const complete = (
     if (preemptions !== Infinity) yield* count("preemptions", preemptions, 0, most)
     const { limit } = defaults
     const isSample = limit === "schedules"
+    const interruptions = yield* count("interruptions", given.interruptions ?? 0, 0, 100)
+    const { interrupt } = given
+    const isList = Array.isArray(interrupt) && interrupt.every((name) => typeof name === "string")
+    if (interrupt !== undefined && !(isList && interrupt.length > 0 && interruptions > 0)) {
+      const rule = isList && interrupt.length > 0
+        ? "given with interruptions of 1 at least"
+        : "a list of names, of one at least"
+      return yield* Effect.fail(new InvalidLimits({ system, limit: "interrupt", rule, value: interrupt }))
+    }
     return {
       preemptions,
-      interruptions: yield* count("interruptions", given.interruptions ?? 0, 0, 100),
+      interruptions,
       targets: given.interrupt === undefined ? "own" : new Set(given.interrupt),
       alike: new Set<string>(),
       maxSteps: yield* count("maxSteps", given.maxSteps ?? 1_000, 1, 100_000),

@@ -84,6 +84,13 @@ export class Forecast {
   }
 }
 
+/** What worlds have given to their programs. */
+const given = new WeakSet<object>()
+
+/** Whether a service is a world's own: what it does is part of the schedule, and none of what a program shares. */
+export const isGiven = (service: unknown): boolean =>
+  typeof service === "object" && service !== null && given.has(service)
+
 /** The services of an explored program. `drawn` is told of each random number that is taken. */
 export const make = (world: {
   readonly scheduler: Scheduler.Scheduler
@@ -91,11 +98,13 @@ export const make = (world: {
   readonly forecast: Forecast
   readonly random: () => number
 }): Context.Context<never> => {
+  const random = Chance.service(world.random)
+  for (const service of [world.scheduler, world.clock, random, world.forecast.tracer]) given.add(service)
   return Context.empty().pipe(
     Context.add(Scheduler.Scheduler, world.scheduler),
     Context.add(Scheduler.PreventSchedulerYield, false),
     Context.add(Clock.Clock, world.clock),
-    Context.add(Random.Random, Chance.service(world.random)),
+    Context.add(Random.Random, random),
     Context.add(Tracer.Tracer, world.forecast.tracer),
     Context.add(References.MinimumLogLevel, "None"),
   )

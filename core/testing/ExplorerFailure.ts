@@ -46,7 +46,7 @@ export class ScheduleFailed extends Data.Error<{
   readonly cause: unknown
   /** The text that `Explorer.replay` runs again. */
   readonly schedule: string
-  /** The same for people, a line for each turn of a fiber. */
+  /** The same for people, a line for each turn of a fiber; of a long one the message shows the first and the last 50. */
   readonly story: ReadonlyArray<string>
   /** How many schedules were run before one failed, that one included; not those that were run to simplify it. */
   readonly schedules: number
@@ -56,10 +56,17 @@ export class ScheduleFailed extends Data.Error<{
   override get message(): string {
     const who = this.fibers.length === 0 ? "" : `: ${this.fibers.join(", ")}`
     const why = this.cause === undefined ? "" : `\n${textOf(this.cause)}`
-    const lines = this.story.map((line) => `  ${line}`).join("\n")
+    const lines = short(this.story).map((line) => `  ${line}`).join("\n")
     return `${told[this.reason]}${who}, in schedule ${this.schedules}${why}\nschedule: "${this.schedule}"\n${lines}`
   }
 }
+
+/** The first and the last of many, which is what people can read. */
+export const short = (many: ReadonlyArray<string>): ReadonlyArray<string> =>
+  many.length <= 2 * most
+    ? many
+    : [...many.slice(0, most), `... ${many.length - 2 * most} more ...`, ...many.slice(-most)]
+const most = 50
 
 const textOf = (cause: unknown): string => cause instanceof Error ? `${cause.name}: ${cause.message}` : String(cause)
 
@@ -100,7 +107,8 @@ export class Uncontrolled extends Data.Error<{
       }): show what it holds instead, as numbers or text`,
       unshared:
         "the program ended otherwise when steps changed places that touched nothing shared: `shared` does not " +
-        "tell all that one fiber can change and another can see",
+        "tell all that one fiber can change and another can see: show that too, or, where it lies in a closure or in a " +
+        "part of Effect's made on the way, such as a merged stream, explore without `shared`",
     }
     return `${why[reason]}\nschedule: "${this.schedule}"`
   }

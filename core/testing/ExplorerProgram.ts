@@ -32,10 +32,11 @@ export interface Program<S, F extends Fibers> {
    * in, it does not go on a second time. It is asked after each step.
    *
    * Objects are compared by identity and by all that they lead to, so `(state) => state` will do where the state is made of
-   * plain objects, arrays, maps, sets, dates, errors, buffers and Effect's own parts. What cannot be read in full, such as
-   * a `URL` or one of a class with private fields, is refused as `Uncontrolled`; tell what it holds as numbers or text. So
-   * must be told what lies in closures, as with `PartitionedSemaphore`, `Pool` and `WeakMap`s that code keeps for itself:
-   * that cannot be seen, nor that there is anything. What is made anew for the telling is taken for something new each time, unless it is the outermost
+   * plain objects, arrays, maps, sets, dates, errors, buffers, contexts of services and Effect's own parts. What cannot be
+   * read in full, such as a `URL` or one of a class with private fields, is refused as `Uncontrolled`; tell what it holds
+   * as numbers or text. So must be told what lies in closures, as with `Effect.cached`, `PartitionedSemaphore`, `Pool` and
+   * `WeakMap`s that code keeps for itself, behind a `Proxy`, in what a fiber was given, and in what only fibers have that
+   * share it from one to the other: that cannot be seen, nor that there is anything. What is made anew for the telling is taken for something new each time, unless it is the outermost
    * object or array. What is not shown could make the search leave out what it should not: it checks itself as it goes on,
    * and fails with `Uncontrolled` where it sees that.
    */

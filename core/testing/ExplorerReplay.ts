@@ -6,7 +6,7 @@ import { Follower } from "./Chooser.ts"
 import { DepthFirst } from "./DepthFirst.ts"
 import type { Limits } from "./ExplorerAgenda.ts"
 import { ScheduleFailed, Uncontrolled } from "./ExplorerFailure.ts"
-import { type AnyProgram, type Finding, play } from "./ExplorerRun.ts"
+import { type AnyProgram, type Finding, isSame, play } from "./ExplorerRun.ts"
 import { type Failing, shrink } from "./ExplorerShrink.ts"
 import { Story } from "./ExplorerStory.ts"
 import { World } from "./ExplorerWorld.ts"
@@ -79,7 +79,7 @@ export class Replay {
       const steps = simple.log.slice(0, simple.log[last] === this.#words.id("-") ? last + 2 : last + 1)
       const schedule = this.#words.print(steps)
       const { finding: again, story } = yield* this.run(steps)
-      if (again?.reason !== finding.reason) {
+      if (again === undefined || !isSame(again, finding)) {
         return yield* Effect.fail(new Uncontrolled({ reason: "diverged", schedule }))
       }
       return yield* Effect.fail(new ScheduleFailed({ ...again, schedule, story, schedules }))
@@ -105,13 +105,13 @@ export class Replay {
 
   #within(
     bounds: Pick<Limits, "preemptions" | "interruptions">,
-    { reason }: Finding,
+    finding: Finding,
   ): Effect.Effect<Failing | undefined> {
     const world = new World(this.#words, { ...this.#limits, ...bounds })
     const search = new DepthFirst(this.#words, { prune: false })
     const first = (): Failing | undefined => {
       for (let run = 0; run < mostRuns; run++) {
-        if (play(this.#program, world, search, 0)?.reason === reason) return world.agenda
+        if (isSame(play(this.#program, world, search, 0), finding)) return world.agenda
         if (search.isDiverged || !search.next()) return undefined
       }
       return undefined
@@ -121,7 +121,7 @@ export class Replay {
 
   #attempt(steps: ReadonlyArray<number>, finding: Finding): Effect.Effect<Failing | undefined> {
     return Effect.map(this.#play(new Follower(steps, { lenient: true })), (found) => {
-      if (found?.reason !== finding.reason) return undefined
+      if (!isSame(found, finding)) return undefined
       const { log, turns } = this.#world.agenda
       return { log, turns }
     })

@@ -17,6 +17,15 @@ export interface Finding {
   readonly cause: unknown
 }
 
+/** Whether two runs failed in the same way: for the same reason, and by the same tag or class of error where there is one. */
+export const isSame = (one: Finding | undefined, other: Finding): boolean =>
+  one?.reason === other.reason && kindOf(one.cause) === kindOf(other.cause)
+
+const kindOf = (cause: unknown): string =>
+  typeof cause === "object" && cause !== null && !("_tag" in cause) && cause instanceof Error
+    ? cause.name
+    : tagOf(cause)
+
 /** The program with its types forgotten. */
 export type AnyProgram = Program<unknown, Fibers>
 
@@ -35,8 +44,8 @@ interface Staged {
   readonly fibers: Fibers
 }
 
-/** The names that a run would have, where `prepare` ends well. */
-export const names = (program: AnyProgram): ReadonlyArray<string> | undefined => {
+/** What `fibers` returns, where `prepare` ends well. */
+export const fibersOf = (program: AnyProgram): Pick<Staged, "fibers"> | undefined => {
   const limits: Limits = {
     preemptions: 0,
     interruptions: 0,
@@ -50,7 +59,7 @@ export const names = (program: AnyProgram): ReadonlyArray<string> | undefined =>
   const exit = world.aside("prepare", Scope.provide(staging(program), scope)).fiber.pollUnsafe()
   closed(world, scope)
   world.end()
-  return exit !== undefined && Exit.isSuccess(exit) ? Object.keys((exit.value as Staged).fibers) : undefined
+  return exit !== undefined && Exit.isSuccess(exit) ? exit.value as Staged : undefined
 }
 
 const staging = ({ fibers, prepare }: AnyProgram): Effect.Effect<Staged, unknown, Scope.Scope> =>
@@ -63,7 +72,7 @@ const through = (program: AnyProgram, world: World, scope: Scope.Closeable): Fin
   const own = Object.entries(fibers).map(([name, effect]) => world.launch(name, effect))
   world.explore(() => program.shared?.(state), () => own.some((actor) => !actor.isDone))
   if (world.cut === "lost" || world.cut === "escaped") return undefined
-  if (world.cut === "endless") return found("endless", world.alive)
+  if (world.cut === "endless") return found("endless", world.actors.alive)
   return ended(program, world, own) ?? judged(program, world, state, own) ?? closed(world, scope) ??
     left(program, world)
 }
@@ -110,11 +119,17 @@ const closed = (world: World, scope: Scope.Closeable): Finding | undefined => {
 
 const left = ({ allow }: AnyProgram, world: World): Finding | undefined => {
   world.drain()
-  if (world.cut === "endless") return found("endless", world.alive)
-  const fibers = allow?.includes("fibers") === true ? [] : world.alive
+  if (world.cut === "endless") return found("endless", world.actors.alive)
+  const fibers = allow?.includes("fibers") === true ? [] : world.actors.alive
   if (fibers.length > 0) return found("fibers", fibers)
-  const sleepers = allow?.includes("timers") === true ? [] : world.sleepers
-  return sleepers.length > 0 ? found("timers", sleepers) : undefined
+  const timers = allow?.includes("timers") === true ? [] : sleepers(world)
+  return timers.length > 0 ? found("timers", timers) : undefined
+}
+
+/** Who sleeps, by name. */
+const sleepers = ({ actors, clock, words }: World): ReadonlyArray<string> => {
+  const main = words.id("main")
+  return clock.sleepers.map((fiber) => words.word(actors.of(fiber)?.word ?? main))
 }
 
 /** How a run ended, for comparing it with another. */

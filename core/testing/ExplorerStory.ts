@@ -3,6 +3,7 @@ import * as Cause from "effect/Cause"
 import * as Duration from "effect/Duration"
 import * as Exit from "effect/Exit"
 import type { Actor } from "./ExplorerActors.ts"
+import { short } from "./ExplorerFailure.ts"
 import type { Words } from "./Schedule.ts"
 
 interface Note {
@@ -62,7 +63,7 @@ export class Story {
       )
       const head = to - from > 1 ? `${word}*${to - from}` : word
       lines.push(
-        [head, ...word === "-" ? ["forced off"] : [], ...notes.length > 0 ? [notes.join(", ")] : []].join("  "),
+        [head, ...word === "-" ? ["forced off"] : [], ...notes.length > 0 ? [short(notes).join(", ")] : []].join("  "),
       )
     }
     return lines

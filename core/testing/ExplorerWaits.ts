@@ -3,7 +3,8 @@
  * the program does, or something of the outside. Owns, for a search, what nobody has answered yet.
  *
  * Of a callback that is not Effect's own it shows only when it is answered, and nobody else than a fiber of the run, its
- * clock or an event can answer it in there: one that was answered in no schedule may wait for the outside.
+ * clock or an event can answer it in there: one that was answered in no schedule may wait for the outside. A wait is told
+ * from others by who waits, after how many of its steps, and by the code that it waits by.
  */
 import type * as Scheduler from "effect/Scheduler"
 import * as Answerer from "./Answerer.ts"
@@ -28,7 +29,7 @@ export class Waits {
   readonly #words: Words
   readonly #agenda: Agenda
   #going = new Map<Actor, Wait>()
-  /** By whom and by which code they wait; undefined once it was answered. */
+  /** What nobody has answered; undefined once it was. */
   readonly #seen = new Map<string, Unanswered | undefined>()
 
   constructor(words: Words, agenda: Agenda) {
@@ -55,7 +56,7 @@ export class Waits {
   }
 
   #begins(actor: Actor, who: string, text: string): void {
-    const key = `${who} ${text}`
+    const key = `${who} ${actor.steps} ${text}`
     if (!this.#seen.has(key)) this.#seen.set(key, { fiber: who, schedule: this.#words.print(this.#agenda.log) })
     this.#going.set(actor, { key, interruptions: actor.isInterruptible ? actor.interruptions : undefined })
   }

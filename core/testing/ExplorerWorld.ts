@@ -16,7 +16,7 @@ import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import type * as Scheduler from "effect/Scheduler"
 import { draws } from "./Chance.ts"
-import { nameOf } from "./Answerer.ts"
+import { isStart, nameOf } from "./Answerer.ts"
 import type { Chooser } from "./Chooser.ts"
 import { type Actor, Actors, type AnyFiber, type Task } from "./ExplorerActors.ts"
 import { type Act, Agenda, type Limits } from "./ExplorerAgenda.ts"
@@ -56,6 +56,8 @@ export class World implements Scheduler.Scheduler {
   #live = false
   #choosing = false
   #naming: number | undefined = undefined
+  /** A fiber is made to step aside before it has done anything. */
+  #isHolding = false
   /** What was chosen while a fiber ran, and comes once that fiber is off. */
   #chosen: Act | undefined = undefined
   /** What is being done, the first fiber that it runs, and whether it runs others only by way of that one. */
@@ -161,23 +163,13 @@ export class World implements Scheduler.Scheduler {
     this.#choosing = false
   }
 
-  /** Who has not ended, by name. */
-  get alive(): ReadonlyArray<string> {
-    return [...this.actors.all].filter((actor) => !actor.isDone).map(({ word }) => this.words.word(word))
-  }
-
-  /** Who sleeps, by name. */
-  get sleepers(): ReadonlyArray<string> {
-    const main = this.words.id("main")
-    return this.clock.sleepers.map((fiber) => this.words.word(this.actors.of(fiber)?.word ?? main))
-  }
-
   // --- what Effect asks and says
 
   shouldYield(fiber: AnyFiber): boolean {
     if (!this.#live) return this.#intrude(fiber)
     if (this.cut !== undefined) return true
     this.#forecast.attend(fiber)
+    if (this.#isHolding) return this.#held(fiber)
     // Whoever wakes a fiber runs this much of it in any case: there is nothing to choose.
     if (fiber.currentOpCount === 1) return this.#begun(fiber)
     const actor = this.actors.of(fiber) ?? this.#meet(fiber)
@@ -198,9 +190,33 @@ export class World implements Scheduler.Scheduler {
 
   #schedule(run: () => void): void {
     if (!this.#live || this.cut !== undefined) return
-    const actor = this.actors.of(Fiber.getCurrent())
+    const fiber = Fiber.getCurrent()
+    const actor = this.actors.of(fiber)
     if (actor?.task !== undefined) this.#disown(actor.task, actor)
     this.#leave(run, actor, false)
+    // One that is not asked whether it steps aside would run.
+    const task = fiber?.cache.preventYield === true || this.#limits.targets === "own" ? undefined : actor?.task
+    if (task !== undefined && isStart(run)) this.#hold(task, actor!)
+  }
+
+  /**
+   * A fiber begins that may be interrupted: it is made to step aside before it has done anything, since until it runs
+   * nobody has it in hand to interrupt it by. Then it ends without its finalizers, as in Effect: it has installed none.
+   */
+  #hold(task: Task, parent: Actor): void {
+    this.#disown(task, parent)
+    if (!this.agenda.isTarget(task.word)) return
+    this.#isHolding = true
+    this.#naming = task.word
+    task.run()
+    // What it goes on by came behind it, and takes its place.
+    this.actors.remove(task)
+  }
+
+  #held(fiber: AnyFiber): boolean {
+    this.#isHolding = false
+    this.#meet(fiber).resuming = "there"
+    return true
   }
 
   /** Something is ready to be run: `actor` goes on with it, or it is nobody's. */
@@ -265,10 +281,7 @@ export class World implements Scheduler.Scheduler {
     const word = this.#naming ?? (isStart ? act.word : this.actors.offspring(this.#outer))
     this.#naming = undefined
     const actor = this.actors.meet(fiber, word)
-    const { targets } = this.#limits
-    if (targets !== "own" && (targets === "any" || targets.has(this.words.word(word)))) {
-      this.actors.mayBeInterrupted(actor)
-    }
+    this.agenda.met(actor)
     return actor
   }
 
@@ -366,10 +379,5 @@ export class World implements Scheduler.Scheduler {
       if (actor?.task === undefined) this.#leave(wake, actor, true)
     }
     this.story?.passed(this.agenda.log.length - 1, this.clock.elapsed)
-  }
-
-  /** Lets one of the outcomes happen to the running fiber when it is chosen; returns what takes them back. */
-  await(name: string, outcomes: ReadonlyArray<() => void>): () => void {
-    return this.agenda.await(this.actors.of(Fiber.getCurrent())!, name, outcomes)
   }
 }

@@ -3,10 +3,11 @@
  *
  * What a fiber does in a step depends on what it has been through, on what is shared, and on the time. Its *history* is all
  * of that: its history before its last step, what was shared before that step, by name and content, how the fibers that
- * others had started had ended by then, and the choices in it;
- * in a step in which several fibers ran, the histories of all of them; and that it was interrupted meanwhile. So fibers with the same history are at the same
- * point with the same values in their hands. A *state* is what is shared, the time, and for each fiber its end or, if it has
- * not ended, its history and the order in which others wait for that end. From the same state on, the same can happen.
+ * others had started had ended by then, and the choices in it; in a step in which several fibers ran, the histories of all
+ * of them; and that it was interrupted meanwhile. So fibers with the same history are at the same point with the same
+ * values in their hands. A *state* is what is shared, the time, and for each fiber its end or, if it has not ended, its
+ * history and the order in which others wait for that end; and the order in which those ended that something was told of,
+ * since a race keeps it and goes on only after the last. From the same state on, the same can happen.
  *
  * Things are named by the history of the step after which they were first seen, so that the same name in two runs means the
  * same thing also to a fiber that holds it. One that is out of sight stays in the picture for as long as anybody lives who
@@ -66,6 +67,10 @@ export class KnownStates {
   /** Fibers that others may have in hand, and that have ended, with their ends. */
   #endings = new Map<number, string>()
   #ended = ""
+  /** In which order those of them ended that something was told of: it may have kept that, though it did not go on. */
+  #order = ""
+  /** Fibers that something waited for. */
+  #watched = new Set<number>()
   /** What waits for the end of a fiber, by the step that it began in: they hear of it one after the other. */
   #observers = new Map<unknown, number>()
   #steps = 0
@@ -85,7 +90,8 @@ export class KnownStates {
     this.#things = new Map()
     this.#interrupted = new Map()
     this.#endings = new Map()
-    this.#ended = ""
+    this.#ended = this.#order = ""
+    this.#watched = new Set()
     this.#observers = new Map()
     this.#steps = 0
     // Whatever is there when it begins may be in the hands of all.
@@ -133,9 +139,11 @@ export class KnownStates {
     for (const { fiber, interruptions: times, isOwn, word } of this.#scene.actors.all) {
       const exit = fiber.pollUnsafe()
       if (exit !== undefined) {
-        if (isOwn || this.#early.has(word) || this.#endings.has(word)) continue
+        const isWatched = this.#watched.has(word)
+        if ((isOwn && !isWatched) || this.#early.has(word) || this.#endings.has(word)) continue
         this.#endings.set(word, this.#end(exit).text)
-        this.#ended = [...this.#endings].map(([of, end]) => `${of}:${end}`).sort().join()
+        if (isWatched) this.#order += ` ${word}`
+        this.#ended = `${[...this.#endings].map(([of, end]) => `${of}:${end}`).sort().join()}${this.#order}`
         continue
       }
       if (times === (this.#interrupted.get(word) ?? 0)) continue
@@ -146,7 +154,8 @@ export class KnownStates {
 
   #observe(step: number): void {
     let ordinal = 0
-    for (const { observers } of this.#scene.actors.all) {
+    for (const { observers, word } of this.#scene.actors.all) {
+      if (observers.length > 0) this.#watched.add(word)
       for (const each of observers) {
         if (!this.#observers.has(each)) this.#observers.set(each, this.#number(`${step}@${ordinal++}`))
       }
@@ -157,7 +166,7 @@ export class KnownStates {
   visit({ current, interruptions, log, preemptions }: Place, run: Run): Visit | undefined {
     const parts = this.#parts()
     if (parts === undefined) return undefined
-    const state = `${parts} ${this.#shown} ${interruptions}`
+    const state = `${parts} ${this.#shown} ${interruptions}${this.#order}`
     const visits = this.#visits.get(state)
     const visit: Visit = { run, at: log.length, current, preemptions }
     const enough = visits?.find((other) => covers(other, visit))

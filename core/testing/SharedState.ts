@@ -2,6 +2,7 @@
 import * as Context from "effect/Context"
 import * as Fiber from "effect/Fiber"
 import * as Redacted from "effect/Redacted"
+import { isGiven } from "./ExplorerContext.ts"
 
 /** An object, a function or a symbol: what is told apart from another of the same content. */
 export type Thing = object | symbol
@@ -20,8 +21,8 @@ export interface Known {
  * sets, and the class and words of errors.
  *
  * Every thing is told by its name, and where it comes first by its content as well, so that one in the place of another is
- * a difference. Of a fiber it is seen whether and how it has ended; a context never changes, so that it is enough to see
- * which it is. What lies in closures cannot be seen, and nobody can tell whether there is anything. Of a thing whose class
+ * a difference. Of a fiber it is seen whether and how it has ended, and not what it has been given; of a context its
+ * services, but for those of the explorer. What lies in closures cannot be seen, and nobody can tell whether there is anything. Of a thing whose class
  * has private fields or belongs to the platform it is known that there is: {@link unread} says which it was.
  */
 export class Drawing {
@@ -75,7 +76,7 @@ export class Drawing {
     const prototype: object | null = Object.getPrototypeOf(value)
     if (prototype !== Object.prototype && prototype !== Array.prototype) {
       if (Fiber.isFiber(value)) return `(${this.draw(value.pollUnsafe())})`
-      if (Context.isContext(value)) return "()"
+      if (Context.isContext(value)) return `(${this.#ofContext(value)})`
     }
     const keys = Reflect.ownKeys(value)
     if (prototype === Array.prototype && keys.length === (value as Array<unknown>).length + 1) {
@@ -96,6 +97,12 @@ export class Drawing {
       text += `${this.#key(key)}:${this.draw((value as Record<PropertyKey, unknown>)[key])},`
     }
     return `{${text}}`
+  }
+
+  #ofContext({ mapUnsafe }: Context.Context<never>): string {
+    let text = ""
+    for (const [key, service] of mapUnsafe) if (!isGiven(service)) text += `${scalar(key)}:${this.draw(service)},`
+    return text
   }
 
   #key(key: string | symbol): string {

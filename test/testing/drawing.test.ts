@@ -6,6 +6,9 @@ import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as PartitionedSemaphore from "effect/PartitionedSemaphore"
 import * as Redacted from "effect/Redacted"
+import * as Scheduler from "effect/Scheduler"
+import { World } from "../../core/testing/ExplorerWorld.ts"
+import { Words } from "../../core/testing/Schedule.ts"
 import { Drawing, type Known, type Thing } from "../../core/testing/SharedState.ts"
 
 /** A drawing that names what it meets from 1 on; what is known before goes by a name from 100 on. */
@@ -88,12 +91,29 @@ describe("a value is drawn", () => {
   it("of a prototype that belongs to no class by what it leads to", () =>
     assert.strictEqual(told(Object.create({ inner: 1 })), '{^#1{"inner":1,} }'))
 
-  it("of a fiber by how it has ended, and of a context by its name", () => {
+  it("of a fiber by how it has ended", () => {
     const fiber = Effect.runFork(Effect.never)
     assert.strictEqual(told({ fiber }), '{"fiber":#1(undefined),}')
     fiber.interruptUnsafe()
     assert.notStrictEqual(told({ fiber }), '{"fiber":#1(undefined),}')
-    assert.strictEqual(told({ context: Context.empty() }), '{"context":#1(),}')
+  })
+
+  it("of a context by its services, but for those that a world has given", () => {
+    const Pool = Context.Service<{ free: number }>("Pool")
+    const world = new World(new Words(), {
+      preemptions: 0,
+      interruptions: 0,
+      maxSteps: 10,
+      targets: "own",
+      alike: new Set(),
+    })
+    const inWorld = Context.make(Scheduler.Scheduler, world)
+    const pool = { free: 1 }
+    const context = Context.add(inWorld, Pool, pool)
+    assert.strictEqual(told({ context }), '{"context":#1("Pool":#2{"free":1,},),}')
+    pool.free = 0
+    assert.strictEqual(told({ context }), '{"context":#1("Pool":#2{"free":0,},),}')
+    assert.strictEqual(told({ context: inWorld }), '{"context":#1(),}')
   })
 })
 

@@ -7,6 +7,7 @@ import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
 import * as Random from "effect/Random"
+import * as Scheduler from "effect/Scheduler"
 import * as Explorer from "../../core/testing/Explorer.ts"
 import type { Bounds } from "../../core/testing/ExplorerBounds.ts"
 import { InvalidSchedule, ScheduleFailed, Uncontrolled } from "../../core/testing/ExplorerFailure.ts"
@@ -393,6 +394,67 @@ describe("an interruption", () => {
     }))
 })
 
+describe("a fiber that another one has started", () => {
+  const forks = { forkChild: Effect.forkChild, forkDetach: Effect.forkDetach }
+  const bounds = { interruptions: 1, interrupt: ["a.1"] }
+  const free = ({ free }: { readonly free: number }) => free === 1 ? Effect.void : Effect.fail(`${free} free`)
+
+  it.effect.each(Object.entries(forks))(
+    "is interrupted before it begins too, and gives nothing back: %s",
+    ([, fork]) =>
+      Effect.gen(function* () {
+        const handing = (isEarly: boolean) => ({
+          prepare: Effect.sync(() => ({ free: 1 })),
+          fibers: (printers: { free: number }) => {
+            const take = Effect.sync(() => void printers.free--)
+            const give = Effect.sync(() => void printers.free++)
+            const job = isEarly ? Effect.ensuring(Effect.void, give) : Effect.andThen(take, give)
+            return { a: Effect.flatMap(isEarly ? Effect.andThen(take, fork(job)) : fork(job), Fiber.await) }
+          },
+          oracle: free,
+        })
+        const early = yield* failure(handing(true), bounds)
+        expect([early.cause, early.schedule]).toEqual(["0 free", "a*2 !a.1"])
+        expect(early.story).toContain("!a.1  ends interrupted")
+        expect((yield* failure(handing(false), bounds)).schedule).toBe("a*3 a.1*2 !a.1")
+      }),
+  )
+
+  it.effect("is let be where it is uninterruptible, and does not run before its turn", () =>
+    Effect.gen(function* () {
+      const program = (isAsked: boolean) => ({
+        prepare: Effect.sync(() => ({ free: 1 })),
+        fibers: (printers: { free: number }) => {
+          const child = Effect.forkChild(Effect.sync(() => void printers.free--), { uninterruptible: true })
+          const both = Effect.flatMap(child, (fiber) => Effect.sync(() => [fiber, printers.free] as const))
+          const started = Effect.provideService(both, Scheduler.PreventSchedulerYield, !isAsked)
+          return {
+            a: Effect.flatMap(started, ([fiber, seen]) =>
+              Effect.map(Fiber.await(fiber), ({ _tag }) => {
+                printers.free = _tag === "Success" && printers.free === 0 ? seen : -1
+              })),
+          }
+        },
+        oracle: free,
+      })
+      expect((yield* Explorer.explore(program(true), { ...bounds, preemptions: 0 })).exhaustive).toBe(true)
+      // In a replay all may be interrupted, also one that is never asked whether it steps aside.
+      expect((yield* Explorer.replay(program(false), "")).at(-1)).toMatch(/^a.*ends$/)
+    }))
+
+  it.effect("may have been started by what prepares it", () =>
+    Effect.gen(function* () {
+      const ends = new Set<string>()
+      const program = {
+        prepare: Effect.forkDetach(Effect.yieldNow),
+        fibers: () => ({ a: Effect.void }),
+        oracle: (fiber: Fiber.Fiber<void>) => Effect.map(Fiber.await(fiber), ({ _tag }) => void ends.add(_tag)),
+      }
+      const told = yield* Explorer.explore(program, { interruptions: 1, interrupt: ["prepare.1"] })
+      expect([told.exhaustive, [...ends].sort()]).toEqual([true, ["Failure", "Success"]])
+    }))
+})
+
 describe("an outside event", () => {
   it.effect("happens at any time, with any of its outcomes, or not any more", () =>
     Effect.gen(function* () {
@@ -522,6 +584,50 @@ describe("what it is asked is checked at the door", () => {
       const unknown = yield* Effect.flip(Explorer.explore(lost, { interruptions: 1, interrupt: ["z"] }))
       expect(unknown).toMatchObject({ _tag: "InvalidRequest", rule: "one of a, b", value: "z" })
       expect((yield* Effect.flip(Explorer.explore({ ...lost, alike: ["z"] } as never)))._tag).toBe("InvalidRequest")
+    }))
+
+  it.effect("nor one that is there in no schedule, and whoever is named can be", () =>
+    Effect.gen(function* () {
+      const program = of({ a: Effect.forkDetach(Effect.void) })
+      const search = (interrupt: string) => Explorer.explore(program, { interruptions: 1, interrupt: [interrupt] })
+      for (const name of ["a.2", "prepare.1"]) {
+        const absent = yield* Effect.flip(search(name))
+        const rule = "the name of a fiber that is there in some schedule"
+        expect(absent).toMatchObject({ _tag: "InvalidRequest", field: "interrupt", rule, value: name })
+      }
+      for (const value of ["prepare", "prepare.x", "oracle.1", "a.x"]) {
+        expect(yield* Effect.flip(search(value))).toMatchObject({ field: "fiber", rule: "one of a", value })
+      }
+      expect((yield* search("a.1")).exhaustive).toBe(true)
+      const cut = yield* Explorer.explore(program, { interruptions: 1, interrupt: ["a.2"], maxSchedules: 1 })
+      expect(cut).toMatchObject({ exhaustive: false, cutBy: ["maxSchedules"] })
+    }))
+
+  const parts: ReadonlyArray<readonly [field: string, given: unknown, rule: RegExp]> = [
+    ["program", undefined, /^an object with prepare and fibers$/],
+    ["program", null, /^an object/],
+    ["prepare", {}, /^an Effect$/],
+    ["fibers", { fibers: 1 }, /^a function$/],
+    ["fibers", { fibers: () => ({}) }, /^one Effect or more, by name$/],
+    ["fibers", { fibers: () => null }, /^one Effect or more/],
+    ["fibers", { fibers: () => ({ a: Effect.void, b: 5 }) }, /^one Effect or more/],
+    ["oracle", { oracle: 5 }, /^a function$/],
+    ["shared", { shared: {} }, /^a function$/],
+    ["alike", { alike: "ab" }, /^a list of names$/],
+    ["alike", { alike: [5] }, /^a list of names$/],
+    ["allow", { allow: "fibers" }, /^a list of defects, fibers, timers, unanswered$/],
+    ["allow", { allow: ["fibres"] }, /^a list of defects/],
+    ["allow", { allow: ["toString"] }, /^a list of defects/],
+  ]
+  it.effect.each(parts)("a program whose %s are wrong: %j", ([field, given, rule]) =>
+    Effect.gen(function* () {
+      const program = typeof given === "object" && given !== null && field !== "prepare"
+        ? { ...of({ a: Effect.void, b: Effect.void }), ...given }
+        : given
+      for (const run of [Explorer.explore, (program: never) => Explorer.sample(program, { seed: 1 })]) {
+        const refused = yield* Effect.flip(run(program as never))
+        expect(refused).toMatchObject({ _tag: "InvalidRequest", field, rule: expect.stringMatching(rule) })
+      }
     }))
 
   it.effect("a search that is cut says so", () =>

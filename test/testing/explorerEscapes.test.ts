@@ -166,6 +166,42 @@ describe("a callback that nobody makes in any schedule is told of, and nothing i
       expect(failed).toMatchObject({ _tag: "ScheduleFailed", reason: "stuck", fibers: ["a"] })
     }))
 
+  /** A helper as people write it, which waits for whatever is put on the list. */
+  const once = (list: Array<() => void>) => Effect.callback<void>((resume) => void list.push(() => resume(Effect.void)))
+
+  it.effect("also where a wait by the same code was answered before", () =>
+    Effect.gen(function* () {
+      const program = (second: boolean) => ({
+        prepare: Effect.sync(() => ({ inner: [] as Array<() => void>, socket: [] as Array<() => void> })),
+        fibers: ({ inner, socket }: { readonly inner: Array<() => void>; readonly socket: Array<() => void> }) => {
+          const both = Effect.andThen(once(inner), second ? once(socket) : Effect.void)
+          return { a: Effect.timeoutOption(both, 2), b: Effect.delay(Effect.sync(() => inner.pop()?.()), 1) }
+        },
+      })
+      const bounds = { preemptions: 0 }
+      expect(yield* Explorer.explore(program(false), bounds)).toMatchObject({ exhaustive: true, unanswered: [] })
+      const told = yield* Explorer.explore(program(true), bounds)
+      expect(told).toMatchObject({ exhaustive: false, unanswered: [{ fiber: "a.1" }] })
+    }))
+
+  it.effect("also where the way to answer has a default, or is taken by a function that does not show it", () =>
+    Effect.gen(function* () {
+      type Resume = (effect: Effect.Effect<void>) => void
+      const keep = (resume: Resume): void => void setTimeout(resume, 3_600_000, Effect.void).unref?.()
+      const hidden: ReadonlyArray<(resume: Resume) => void> = [
+        (resume = () => {}) => keep(resume),
+        (...args) => keep(args[0]),
+        function () {
+          keep(arguments[0] as Resume)
+        },
+        ((resume: Resume = () => {}): void => keep(resume)).bind(undefined),
+      ]
+      for (const register of hidden) {
+        const told = yield* explored(cuts[0]!(Effect.callback(register)))
+        expect([String(register), told.exhaustive, told.unanswered.length]).toEqual([String(register), false, 1])
+      }
+    }))
+
   it.effect("but not one that a fiber makes in some, whether it can be interrupted or not", () =>
     Effect.gen(function* () {
       for (const mask of [Effect.interruptible, Effect.uninterruptible]) {

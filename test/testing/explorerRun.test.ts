@@ -67,7 +67,7 @@ const stage = (given: Partial<Limits> = {}) => {
       0,
     )
     const ends = new Set([own.cut, finding?.reason].filter((each) => each !== undefined))
-    return [...told, [...ends, ...own.alive].join(" ") || "right"]
+    return [...told, [...ends, ...own.actors.alive].join(" ") || "right"]
   }
   return { own, traced }
 }
@@ -427,16 +427,16 @@ describe("a run asks its chooser, and tells it what each step was", () => {
       ? a b
       a | a | leaves a.1
       at a, running, 0 0
-      ? a -
+      ? a - !a.1
       a | a
       at a, running, 0 0
-      ? a -
+      ? a - !a.1
       a | a
       at nobody, 0 0
-      ? b a.1
+      ? b a.1 !a.1
       b | b
       at nobody, 0 0
-      ? a.1
+      ? a.1 !a.1
       a.1 | a.1
       at a.1, running, 0 0
       ? a.1 !a.1
@@ -1267,6 +1267,20 @@ describe("the simplest that fails", () => {
       const { schedule } = yield* failed({ ...busy, oracle: undefined }, { preemptions: 1 })
       expect(schedule).toContain("- z")
       expect(runs).toBeLessThan(1_100)
+    }))
+
+  it.effect("fails by the same tag or class of error, and may fail in other words", () =>
+    Effect.gen(function* () {
+      const causes = {
+        tags: [{ _tag: "DoubleGrant" }, { _tag: "OrderNote" }],
+        classes: [new TypeError("one"), new RangeError("two")],
+      }
+      for (const [first, simpler] of Object.values(causes)) {
+        const wrong: Readonly<Record<string, unknown>> = { aba: first, baa: simpler }
+        const oracle = (log: Array<string>) => log.join("") in wrong ? Effect.fail(wrong[log.join("")]) : undefined
+        const { cause, schedule } = yield* failed({ ...ordered(), oracle })
+        expect([cause, schedule]).toEqual([first, "a - b"])
+      }
     }))
 
   it.effect("that does not fail again is no result", () =>

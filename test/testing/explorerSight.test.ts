@@ -4,8 +4,10 @@
  */
 import { describe, expect } from "vitest"
 import { it } from "@effect/vitest"
+import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
+import * as Layer from "effect/Layer"
 import * as PartitionedSemaphore from "effect/PartitionedSemaphore"
 import * as Redacted from "effect/Redacted"
 import * as Explorer from "../../core/testing/Explorer.ts"
@@ -74,6 +76,37 @@ describe("what is shared is another", () => {
     expect(after.unread).toBe(undefined)
   })
 })
+
+it.effect("what a service of a context holds is seen: a fault that it keeps is found", () =>
+  Effect.gen(function* () {
+    interface Line {
+      first: string
+      readonly served: Array<string>
+    }
+    const Line = Context.Service<Line>("Line")
+    const use = (name: string) =>
+      Effect.flatMap(Line, (line) =>
+        Effect.andThen(
+          Effect.sync(() => void (line.first ||= name)),
+          Effect.sync(() => void line.served.push(name)),
+        ))
+    const program = {
+      prepare: Layer.build(Layer.sync(Line, () => ({ first: "", served: [] }))),
+      fibers: (context: Context.Context<Line>) => ({
+        a: Effect.provide(use("a"), context),
+        b: Effect.provide(use("b"), context),
+      }),
+      oracle: (context: Context.Context<Line>) => {
+        const { first, served } = Context.get(context, Line)
+        return first === "b" && served[0] === "a" ? Effect.fail("not in order") : undefined
+      },
+    }
+    const shares = [(context: Context.Context<Line>) => context, (context: Context.Context<Line>) => ({ context })]
+    for (const shared of shares) {
+      const failed = yield* Effect.flip(Explorer.explore({ ...program, shared }, { preemptions: Infinity }))
+      expect(failed).toMatchObject({ _tag: "ScheduleFailed", cause: "not in order" })
+    }
+  }))
 
 describe("what cannot be read is not passed over", () => {
   const hidden: Readonly<Record<string, () => object>> = {

@@ -55,6 +55,18 @@ it("a state that was come to by a switch is gone on from by a way that has spare
   expect(comesTo(told, { n: 10, b: "0, then 10", c: 1 })).toBe(true)
 })
 
+it("states are apart by the order in which the fibers of a race failed, which is told only once all have", () => {
+  const told = pruned(() => ({ why: "", seen: "" }), (s) => ({
+    a: Effect.raceAll([1, 2].map((n) => Effect.andThen(Effect.yieldNow, Effect.fail(n)))).pipe(
+      Effect.catchCause(({ reasons }) => write(() => void (s.why = reasons.map((each) => String(each)).join()))),
+      Effect.andThen(write(() => void (s.why = ""))),
+    ),
+    b: write(() => void (s.seen = s.why)),
+  }))
+  const seen = [...told.ends].map((end) => /"seen":"(.*)"/.exec(end)?.[1])
+  expect(new Set(seen).size).toBe(3)
+})
+
 it("a state in which one fiber runs does not spare the one in which another does, to whom it costs a switch", () => {
   const told = pruned(() => ({ reads: "", last: "" }), (s) => {
     const fiber = (name: string): Effect.Effect<void> =>

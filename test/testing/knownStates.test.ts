@@ -263,6 +263,24 @@ describe("two moments are one state", () => {
     assert.isTrue(isSame(waits(x, y, [x]), waits(x, y, [y])))
   })
 
+  it("by the order in which those ended that something waited for, and of no others", () => {
+    const ends = (first: number, second: number, seen: Partial<Seen>) => (run: Played) => {
+      const children = [b, c].map((word): Seen => ({ word, ...seen }))
+      run.fibers.splice(1, 1, ...children)
+      run.step(a)
+      for (const word of [first, second]) {
+        run.step(word, () => children[word - b]!.exit = Exit.void, { isBlind: true })
+      }
+    }
+    const isSameEitherWay = (seen: Partial<Seen>) => isSame(ends(b, c, seen), ends(c, b, seen))
+    assert.isTrue(isSameEitherWay({}))
+    assert.isFalse(isSameEitherWay({ observers: [{}] }))
+    assert.isTrue(isSame(ends(b, c, { observers: [{}] }), ends(b, c, { observers: [{}] })))
+    // Nobody has a handle of one of the program's own, unless something waits for it.
+    assert.isTrue(isSameEitherWay({ isOwn: true }))
+    assert.isFalse(isSameEitherWay({ isOwn: true, observers: [{}] }))
+  })
+
   it("by what is ready without being a fiber's", () => {
     const ready = (words: ReadonlyArray<number>) => (run: Played) => {
       run.step(a)

@@ -13,7 +13,7 @@ import { Endings } from "../../core/testing/Endings.ts"
 import * as ExplorerBounds from "../../core/testing/ExplorerBounds.ts"
 import type { Actor } from "../../core/testing/ExplorerActors.ts"
 import { ExplorerClock } from "../../core/testing/ExplorerClock.ts"
-import type { InvalidSchedule } from "../../core/testing/ExplorerFailure.ts"
+import { type InvalidSchedule, ScheduleFailed } from "../../core/testing/ExplorerFailure.ts"
 import { type Failing, shrink } from "../../core/testing/ExplorerShrink.ts"
 import { Story } from "../../core/testing/ExplorerStory.ts"
 import * as OptionRules from "../../core/testing/OptionRules.ts"
@@ -344,6 +344,24 @@ describe("a run as it is told", () => {
     ])
   })
 
+  it("has the first and the last of what came of very many words", () => {
+    const long = (count: number): string => {
+      const story = new Story(words)
+      const aside = actor("a", undefined, {})
+      for (let at = 0; at < count; at++) story.settled(at, [aside], aside)
+      return story.lines(Array.from({ length: count }, () => aside.word)).join()
+    }
+    const aside = (count: number): string => Array.from({ length: count }, () => "steps aside").join(", ")
+    assert.strictEqual(long(100), `a*100  ${aside(100)}`)
+    assert.strictEqual(long(101), `a*101  ${aside(50)}, ... 1 more ..., ${aside(50)}`)
+    assert.isBelow(long(100_000).length, 2_000)
+    const facts = { reason: "endless", fibers: ["a"], cause: undefined, schedule: "a*999 b", schedules: 1 } as const
+    const story = Array.from({ length: 102 }, (_, at) => `line ${at}`)
+    const { message } = new ScheduleFailed({ ...facts, story })
+    assert.include(message, 'schedule: "a*999 b"\n  line 0\n')
+    assert.include(message, "  line 49\n  ... 2 more ...\n  line 52\n")
+  })
+
   it("tells of those who had not ended when it began", () => {
     const story = new Story(words)
     const late: { exit: Exit.Exit<unknown> | undefined } = { exit: undefined }
@@ -509,7 +527,21 @@ describe("the bounds of an exploration", () => {
     assert.deepInclude(decoded({}), { ...common, preemptions: 2, schedules: 100_000, seed: 0 })
     assert.deepInclude(sampled({ seed: 9 }), { ...common, preemptions: Infinity, schedules: 1_000, seed: 9 })
     assert.deepStrictEqual([...decoded({}).alike], [])
-    assert.deepStrictEqual(decoded({ interrupt: ["a", "b"] }).targets, new Set(["a", "b"]))
+    assert.deepStrictEqual(decoded({ interruptions: 1, interrupt: ["a", "b"] }).targets, new Set(["a", "b"]))
+  })
+
+  it("name those who are interrupted where somebody is", () => {
+    const refused = (given: object) => Effect.runSync(Effect.flip(ExplorerBounds.decode(given)))
+    for (const interrupt of ["a", 5, [], [5], null]) {
+      assert.deepInclude(refused({ interruptions: 1, interrupt }), {
+        limit: "interrupt",
+        rule: "a list of names, of one at least",
+      })
+    }
+    for (const given of [{}, { interruptions: 0 }]) {
+      const told = refused({ ...given, interrupt: ["a"] })
+      assert.deepInclude(told, { limit: "interrupt", rule: "given with interruptions of 1 at least" })
+    }
   })
 
   it("go so far and no further, by name, rule and value", () => {
