@@ -1,7 +1,8 @@
 /**
  * What is left open on Bun.
  *
- * - Sockets: exact, on Linux, those of `Bun.connect` included, whose dial cannot be cancelled.
+ * - Sockets of TCP and UDP: exact, on Linux, those of `Bun.connect` included, whose dial cannot be cancelled.
+ * - Unix sockets, child processes, open files: not seen. The first two keep the process from ending.
  * - Threads: those of workers of both kinds and of native code by name, exact once a worker's 'exit' has been heard.
  * - Timers: not seen. `process.getActiveResourcesInfo()` is always empty, and a heap's count of timers lags behind; only a
  *   process that does not end shows that one was left.

@@ -1,7 +1,8 @@
 /**
  * What is left open on Deno.
  *
- * - Sockets: exact, on Linux, those of `Deno.connect` included, of which Deno itself may have lost track.
+ * - Sockets of TCP and UDP: exact, on Linux, those of `Deno.connect` included, of which Deno itself may have lost track.
+ * - Unix sockets, child processes, open files: not seen. The first two keep the process from ending.
  * - Threads: those of workers of both kinds by name. `terminate()` is over before the thread is, and a thread that never gives
  *   way stays for ever: that is what is then told.
  * - Timers: those that keep the process alive, exact. One with `unref` is not seen, here or by how the process ends.

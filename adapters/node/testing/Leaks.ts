@@ -1,7 +1,8 @@
 /**
  * What is left open on Node.
  *
- * - Sockets: exact, on Linux, those that are dialling included; a descriptor is gone once 'close' has been heard.
+ * - Sockets of TCP and UDP: exact, on Linux, those that are dialling included; a descriptor is gone once 'close' has been heard.
+ * - Unix sockets, child processes, open files: not seen. The first two keep the process from ending.
  * - Threads: those of workers and of native code by name, exact once a worker's 'exit' has been heard. Before Node 24 all
  *   threads have one name, and none is seen.
  * - Timers: those that keep the process alive, exact. One with `unref` is not seen, here or by how the process ends.

@@ -1,6 +1,7 @@
 /**
  * What a program has left open in this process, told by the operating system and the runtime: sockets, threads, timers.
  *
+ * Sockets are those of TCP and UDP: of unix sockets, child processes and open files nothing is seen, on any runtime.
  * It is compared before and after, so that only what is new counts. It owns nothing, and waits for one turn of the event
  * loop alone: an effect that says that it is through has to have closed its handles, not asked for it. The far side of a
  * connection in the same process is a socket too; wait until that has heard of the end as well. Whatever else the
