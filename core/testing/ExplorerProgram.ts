@@ -11,6 +11,12 @@ export type Exits<F extends Fibers> = {
   readonly [K in keyof F]: F[K] extends Effect.Effect<infer A, infer E> ? Exit.Exit<A, E> : never
 }
 
+/**
+ * How many steps each of them has made since it was interrupted from outside; who was not is not in it. One that takes more
+ * than its finalizers need has swallowed the interruption and gone on.
+ */
+export type Interrupted<F extends Fibers> = { readonly [K in keyof F]?: number }
+
 /** What a schedule may end with though it would be a failure otherwise. */
 export type Allowed = "defects" | "fibers" | "timers" | "unanswered"
 
@@ -26,7 +32,9 @@ export interface Program<S, F extends Fibers> {
    * Judges the end, before the scope is closed: throws, or is an effect that fails, if something is wrong. A fiber that
    * died is wrong in any case, and without an oracle so is one that failed.
    */
-  readonly oracle?: ((state: S, exits: Exits<F>) => Effect.Effect<unknown, unknown> | void) | undefined
+  readonly oracle?:
+    | ((state: S, exits: Exits<F>, interrupted: Interrupted<F>) => Effect.Effect<unknown, unknown> | void)
+    | undefined
   /**
    * Shows all that one fiber can change and another can see, and thereby prunes the search: from a state that it has been
    * in, it does not go on a second time. It is asked after each step.

@@ -106,7 +106,13 @@ const judged = (
 ): Finding | undefined => {
   if (oracle === undefined) return undefined
   const exits = Object.fromEntries(own.map(({ fiber, word }) => [world.words.word(word), fiber.pollUnsafe()!]))
-  const { fiber } = world.aside("oracle", Effect.suspend(() => oracle(state, exits as Exits<Fibers>) ?? Effect.void))
+  const interrupted = Object.fromEntries(
+    own.flatMap(({ interruptedAt, steps, word }) =>
+      interruptedAt === undefined ? [] : [[world.words.word(word), steps - interruptedAt]]
+    ),
+  )
+  const judge = Effect.suspend(() => oracle(state, exits as Exits<Fibers>, interrupted) ?? Effect.void)
+  const { fiber } = world.aside("oracle", judge)
   const exit = fiber.pollUnsafe()
   return exit !== undefined && Exit.isSuccess(exit) ? undefined : found("oracle", [], exit)
 }

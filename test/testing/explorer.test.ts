@@ -362,6 +362,29 @@ describe("an interruption", () => {
       expect((yield* Explorer.explore(program(true), { preemptions: 0, interruptions: 1 })).exhaustive).toBe(true)
     }))
 
+  it.effect("that is swallowed shows in the steps that the fiber makes after it", () =>
+    Effect.gen(function* () {
+      const after = new Map<string, number>()
+      const job = (wait: (step: Effect.Effect<void>) => Effect.Effect<unknown>) =>
+        Effect.andThen(wait(Effect.yieldNow), Effect.andThen(wait(Effect.yieldNow), Effect.sync(() => {})))
+      const swallowed = Effect.uninterruptibleMask((restore) => job((step) => Effect.exit(restore(step))))
+      const most = (a: Effect.Effect<unknown>) =>
+        Effect.map(
+          Explorer.explore({
+            prepare: Effect.void,
+            fibers: () => ({ a, b: Effect.yieldNow }),
+            oracle: (_state, _exits, interrupted) => {
+              for (const [name, steps] of Object.entries(interrupted)) {
+                after.set(name, Math.max(steps, after.get(name) ?? 0))
+              }
+            },
+          }, { interruptions: 2, interrupt: ["a"] }),
+          () => Object.fromEntries(after),
+        )
+      expect(yield* most(job((step) => step))).toEqual({ a: 1 })
+      expect((yield* most(swallowed)).a).toBeGreaterThan(5)
+    }))
+
   it.effect("comes to those who are named, at every point, to one that a fiber starts too", () =>
     Effect.gen(function* () {
       const ends = new Map<string, number>()
