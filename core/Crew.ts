@@ -151,7 +151,10 @@ export class Crew {
     }
     this.#running.delete(running.number)
     running.number = 0
-    return new Fault.JobUnsendable({ job: running.job.name, part: "input", error })
+    const fault = new Fault.JobUnsendable({ job: running.job.name, part: "input", error })
+    // What is cloned may run code of the caller's, which may have found the job and wait for it.
+    running.tell(Exit.fail(fault), this.#context)
+    return fault
   }
 
   /** Sends the order to a thread that was taken; one that it cannot be sent to is idle again. */
@@ -171,9 +174,13 @@ export class Crew {
     return error
   }
 
-  /** Sends a job again that its thread has never heard of; false where it cannot be. What was handed over is gone. */
+  /**
+   * Sends a job again that its thread has never heard of; false where it cannot be. What was handed over is gone; and an object
+   * was cloned in the call, after which it is the caller's to change, so that what is cloned now may be another input.
+   */
   #again(running: Running): boolean {
-    if (running.job.transfer.length > 0) return false
+    const { input, transfer } = running.job
+    if (transfer.length > 0 || (typeof input === "object" && input !== null)) return false
     const hand = this.workers.take() ?? this.#spawn(running.job)
     return hand instanceof Hand && this.#order(running, hand) === undefined
   }
@@ -291,7 +298,7 @@ export class Crew {
     else {
       const reason = was === Kernel.Ending ? "terminated" : error === undefined ? "exited" : "crashed"
       const job = running.job.name
-      this.#end(running, Exit.fail(new Fault.WorkerLost({ job, reason, exitCode: code, error })))
+      this.#end(running, Exit.fail(new Fault.WorkerLost({ job, reason, exitCode: code, error, unheard })))
     }
   }
 

@@ -20,15 +20,20 @@ export const order = (addresses: ReadonlyArray<Address>): ReadonlyArray<Address>
     .flat().filter((address) => address !== undefined)
 }
 
-interface Attempt<A, E> {
+/**
+ * How many attempts are under way at a time: a name may have hundreds of addresses, and RFC 8305 names no bound of its own. When
+ * so many are, the next one begins once one of them has failed.
+ */
+export const maxAttempts = 8
+
+interface Attempt {
   readonly scope: Scope.Closeable
   readonly fiber: Fiber.Fiber<void>
-  readonly exit: () => Exit.Exit<A, E> | undefined
 }
 
 /**
  * What the first attempt that succeeds came to; or the failure of the first candidate, when all have failed. The next one
- * begins {@link staggerMillis} later, or at once when one fails.
+ * begins {@link staggerMillis} later, or at once when one fails, but no more than {@link maxAttempts} are under way.
  *
  * An attempt owns what it takes by the scope that it is given: one under `parent`, or `parent` itself where there is a single
  * candidate, whose scope is then the caller's to close.
@@ -48,8 +53,12 @@ class Heat<T, A, E> {
   readonly #parent: Scope.Scope
   readonly #candidates: ReadonlyArray<T>
   readonly #attempt: (candidate: T, scope: Scope.Closeable) => Effect.Effect<A, E>
-  readonly #attempts: Array<Attempt<A, E>> = []
-  #winner: Attempt<A, E> | undefined = undefined
+  /** Those that have not failed, by the place of their candidate. */
+  readonly #attempts = new Map<number, Attempt>()
+  #begun = 0
+  #failed = 0
+  #first: Exit.Exit<A, E> | undefined = undefined
+  #won: { readonly place: number; readonly exit: Exit.Exit<A, E> } | undefined = undefined
   #wake = (): void => {}
 
   constructor(
@@ -63,61 +72,64 @@ class Heat<T, A, E> {
   }
 
   readonly run: Effect.Effect<A, E> = Effect.suspend((): Effect.Effect<A, E> => {
-    const won = this.#attempts.find((each) => each.exit()?._tag === "Success")
-    if (won !== undefined) {
-      this.#winner = won
-      return won.exit()!
-    }
-    const settled = this.#settled()
-    if (settled === this.#candidates.length) return this.#attempts[0]!.exit()!
-    const next = this.#candidates[this.#attempts.length]
-    const begun = next === undefined ? Effect.void : this.#begin(next)
-    return Effect.flatMap(Effect.andThen(begun, this.#heard(settled)), () => this.run)
+    if (this.#won !== undefined) return this.#won.exit
+    const failed = this.#failed
+    if (failed === this.#candidates.length) return this.#first!
+    const begun = this.#mayBegin ? this.#begin(this.#begun++) : Effect.void
+    return Effect.flatMap(Effect.andThen(begun, this.#heard(failed)), () => this.run)
   })
 
   /** Ends all attempts but the winner, and waits until nothing of them is left. */
   over(isWon: boolean): Effect.Effect<void> {
-    const rest = this.#attempts.filter((each) => !isWon || each !== this.#winner)
+    if (isWon) this.#attempts.delete(this.#won!.place)
     // The fiber is over before its scope is closed, so that what it took last is in there.
-    const end = ({ fiber, scope }: Attempt<A, E>): Effect.Effect<void> =>
+    const end = ({ fiber, scope }: Attempt): Effect.Effect<void> =>
       Effect.andThen(Fiber.interrupt(fiber), Scope.close(scope, Exit.void))
-    return Effect.forEach(rest, end, { concurrency: "unbounded", discard: true })
+    return Effect.forEach([...this.#attempts.values()], end, { concurrency: "unbounded", discard: true })
   }
 
-  #settled(): number {
-    return this.#attempts.filter((each) => each.exit() !== undefined).length
+  get #mayBegin(): boolean {
+    return this.#begun < this.#candidates.length && this.#begun - this.#failed < maxAttempts
   }
 
-  #begin(candidate: T): Effect.Effect<void> {
+  #begin(place: number): Effect.Effect<void> {
     return Effect.suspend(() => {
       const scope = Scope.forkUnsafe(this.#parent)
-      let exit: Exit.Exit<A, E> | undefined
-      const attempt = Effect.onExit(this.#attempt(candidate, scope), (ended) => {
+      let isOver = false
+      const attempt = Effect.onExit(this.#attempt(this.#candidates[place]!, scope), (exit) => {
         const told = Effect.sync(() => {
-          exit = ended
-          this.#wake()
+          isOver = Exit.isFailure(exit)
+          this.#settle(place, exit)
         })
-        return Exit.isSuccess(ended) ? told : Effect.andThen(Scope.close(scope, ended), told)
+        return Exit.isSuccess(exit) ? told : Effect.andThen(Scope.close(scope, exit), told)
       })
       const begun = Effect.forkDetach(Effect.asVoid(Effect.exit(attempt)), { startImmediately: true })
       // No interruption comes between beginning it and knowing of it.
       return Effect.uninterruptible(
-        Effect.map(begun, (fiber) => void this.#attempts.push({ scope, fiber, exit: () => exit })),
+        Effect.map(begun, (fiber) => {
+          if (!isOver) this.#attempts.set(place, { scope, fiber })
+        }),
       )
     })
   }
 
-  /** Waits until more attempts than `settled` have ended; where there is a next one, for {@link staggerMillis} at most. */
-  #heard(settled: number): Effect.Effect<void> {
+  #settle(place: number, exit: Exit.Exit<A, E>): void {
+    if (Exit.isSuccess(exit)) this.#won ??= { place, exit }
+    else {
+      this.#failed++
+      this.#attempts.delete(place)
+      if (place === 0) this.#first = exit
+    }
+    this.#wake()
+  }
+
+  /** Waits until one has won or more than `failed` have failed; where the next one may begin, for {@link staggerMillis} at most. */
+  #heard(failed: number): Effect.Effect<void> {
     // Looked at in the step that begins to wait: between two steps another attempt may end.
     const more = Effect.callback<void>((resume) => {
-      if (this.#settled() > settled) return resume(Effect.void)
+      if (this.#won !== undefined || this.#failed > failed) return resume(Effect.void)
       this.#wake = () => resume(Effect.void)
     })
-    return Effect.suspend(() =>
-      this.#attempts.length === this.#candidates.length
-        ? more
-        : Effect.asVoid(Effect.timeoutOption(more, staggerMillis))
-    )
+    return Effect.suspend(() => this.#mayBegin ? Effect.asVoid(Effect.timeoutOption(more, staggerMillis)) : more)
   }
 }

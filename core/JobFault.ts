@@ -76,6 +76,9 @@ export class JobUnsendable extends Refusal {
 /**
  * The thread of the job is no more, and the job with it: it crashed on an error that nobody caught, exited (as by
  * `process.exit`), was terminated, or could not be started. The next job that needs a thread gets a new one.
+ *
+ * A job that never reached its thread, which was idle and died just then, goes to another one where its input is plain (no object,
+ * which may have been changed since it was cloned) and nothing was handed over with it; elsewhere it is `unheard`.
  */
 export class WorkerLost extends Refusal {
   readonly _tag = "WorkerLost"
@@ -85,17 +88,21 @@ export class WorkerLost extends Refusal {
   /** Undefined where the thread never ran. */
   readonly exitCode: number | undefined
   readonly error: JobError | undefined
+  /** Whether the job never reached the thread: nothing of it has run, and it may be run again. */
+  readonly unheard: boolean
   constructor(facts: {
     readonly job: string
     readonly reason: "crashed" | "exited" | "terminated" | "not-started"
     readonly exitCode?: number | undefined
     readonly error?: JobError | undefined
+    readonly unheard?: boolean | undefined
   }) {
     super()
     this.job = facts.job
     this.reason = facts.reason
     this.exitCode = facts.exitCode
     this.error = facts.error
+    this.unheard = facts.unheard ?? this.reason === "not-started"
   }
   override get message(): string {
     const code = this.exitCode === undefined ? "" : ` with code ${this.exitCode}`

@@ -11,8 +11,8 @@ import { type DialFault, type IoFault, SocketBusy, SocketClosed, SocketFailed } 
 /** Where a handle is. `abandoned`: nobody waits for it, and the runtime has not let go of it yet. */
 export type State = "dialing" | "open" | "closing" | "abandoned" | "gone"
 
-/** Handles by where they are. */
-export type Census = Record<Exclude<State, "gone">, number>
+/** Handles by where they are, and names that are being looked up. */
+export type Census = Record<Exclude<State, "gone"> | "resolving", number>
 
 type Resume<A, E> = (effect: Effect.Effect<A, E>) => void
 type Bytes = Uint8Array<ArrayBufferLike>
@@ -109,17 +109,16 @@ export class SocketConnection {
     return this.#read ??= this.#makeRead()
   }
 
+  /** Writes there and then; what it comes to is what it waits for. */
   write(pieces: ReadonlyArray<Uint8Array>): Effect.Effect<void, IoFault> {
-    return Effect.suspend(() => {
-      const shut = this.#shut()
-      if (shut !== undefined) return shut
-      if (this.#sending !== "open") return Effect.fail(new SocketClosed({ phase: "write" }))
-      if (this.#writer !== undefined || (!this.#hasRoom && pieces.length > 0)) {
-        return Effect.fail(new SocketBusy({ phase: "write" }))
-      }
-      if (pieces.length > 0) this.#hasRoom = this.#wire.write(pieces)
-      return this.#hasRoom ? Effect.void : this.#room()
-    })
+    const shut = this.#shut()
+    if (shut !== undefined) return shut
+    if (this.#sending !== "open") return Effect.fail(new SocketClosed({ phase: "write" }))
+    if (this.#writer !== undefined || (!this.#hasRoom && pieces.length > 0)) {
+      return Effect.fail(new SocketBusy({ phase: "write" }))
+    }
+    if (pieces.length > 0) this.#hasRoom = this.#wire.write(pieces)
+    return this.#hasRoom ? Effect.void : this.#room()
   }
 
   get end(): Effect.Effect<void, IoFault> {
@@ -182,25 +181,31 @@ export class SocketConnection {
 
   #makeRead(): Effect.Effect<Bytes | undefined, IoFault> {
     const leave = Effect.sync(() => void (this.#reader = undefined))
+    // Takes and gives in one step: between two, a fiber may be interrupted, and the piece that it had taken would be lost.
+    const take = Effect.sync(() => this.#take())
     const wait = Effect.callback<Bytes | undefined, IoFault>((resume) => {
-      const now = this.#next()
+      const now = this.#next(take)
       if (now !== undefined) return resume(now)
       this.#reader = resume
       return leave
     })
-    return Effect.suspend(() => this.#next() ?? wait)
+    return Effect.suspend(() => this.#next(take) ?? wait)
   }
 
-  /** What a read comes to now; undefined where it has to wait. */
-  #next(): Effect.Effect<Bytes | undefined, IoFault> | undefined {
-    if (this.#isClosedHere) return Effect.fail(new SocketClosed({ phase: "read" }))
+  #take(): Bytes {
     const piece = this.#pieces.shift()
-    if (piece !== undefined) {
-      this.#bytes -= piece.length
-      // All of it is read before the peer may go on, so that a slow reader costs one wake-up a full buffer.
-      if (this.#pieces.length === 0) this.#flow(true)
-      return Effect.succeed(piece)
-    }
+    // Two fibers read at a time, and the other one was faster.
+    if (piece === undefined) throw new SocketBusy({ phase: "read" })
+    this.#bytes -= piece.length
+    // All of it is read before the peer may go on, so that a slow reader costs one wake-up a full buffer.
+    if (this.#pieces.length === 0) this.#flow(true)
+    return piece
+  }
+
+  /** What a read comes to now, which is `take` where something has come; undefined where it has to wait. */
+  #next(take: Effect.Effect<Bytes>): Effect.Effect<Bytes | undefined, IoFault> | undefined {
+    if (this.#isClosedHere) return Effect.fail(new SocketClosed({ phase: "read" }))
+    if (this.#pieces.length > 0) return take
     if (this.#isEnded) return over
     if (this.#fault !== undefined) return Effect.fail(this.#fault)
     if (this.#state !== "open") return Effect.fail(new SocketClosed({ phase: "read" }))
@@ -232,10 +237,9 @@ export class SocketConnection {
 
   #receive(bytes: Bytes): void {
     if (this.#isClosedHere || this.#fault !== undefined) return
-    const reader = this.#takeReader()
-    if (reader !== undefined) return reader(Effect.succeed(bytes))
     this.#pieces.push(bytes)
     this.#bytes += bytes.length
+    this.#takeReader()?.(this.read)
     if (this.#bytes >= this.#maxReadBytes || this.#pieces.length >= maxPieces) this.#flow(false)
   }
 
@@ -272,7 +276,8 @@ export class SocketConnection {
   #close(state: "closing" | "abandoned", how: "destroy" | "reset"): void {
     if (this.#isClosedHere || this.#state === "gone") return
     this.#isClosedHere = true
-    this.#pieces = []
+    // Whoever read a step before this is about to take the first one.
+    this.#pieces.length = Math.min(this.#pieces.length, 1)
     this.#enter(state)
     // A handle behind a fault is being closed already.
     if (this.#fault === undefined) this.#wire[how]()

@@ -114,8 +114,12 @@ const refused = (field: string, rule: string, value?: unknown): InvalidRequest =
 const isName = (value: unknown): value is string =>
   typeof value === "string" && value.length <= 253 && /^([\w]([\w-]{0,61}\w)?\.)*\w([\w-]{0,61}\w)?\.?$/.test(value)
 
-/** What is all digits is an address that is none. */
-const isHostName = (value: unknown): value is string => isName(value) && !/^[\d.]+$/.test(value)
+/**
+ * What ends in a number, of digits or in hexadecimal, is an address of version 4 in a form of its own (WHATWG URL, "ends in a number
+ * checker"): a system that reads one would dial elsewhere than whoever looked at the text had thought.
+ */
+const isHostName = (value: unknown): value is string =>
+  isName(value) && !/(^|\.)(\d+|0x[\da-f]*)\.?$/i.test(value)
 
 const isHost = (value: unknown): value is string =>
   typeof value === "string" && (familyOf(value) !== undefined || isHostName(value))
@@ -135,8 +139,23 @@ export const decode = (target: Target): Result.Result<Plan, InvalidRequest> => {
   return plan instanceof InvalidRequest ? Result.fail(plan) : Result.succeed(plan)
 }
 
+/** Its first field that is none of those `known`; one that is misspelled would be left out without a word. */
+const strange = (value: object, known: ReadonlyArray<string>, within = ""): InvalidRequest | undefined => {
+  for (const field in value) {
+    if (!known.includes(field)) return refused(`${within}${field}`, `one of the fields ${known.join(", ")}`)
+  }
+  return undefined
+}
+
+const ofHosts = ["host", "port", "localAddress", "noDelay", "keepAlive"]
+const ofTargets = [...ofHosts, "path", "tls", "maxReadBytes"]
+const ofTls = ["serverName", "ca", "certificate", "protocols"]
+const ofCertificates = ["chain", "key", "passPhrase"]
+
 const planOf = (target: Target): Plan | InvalidRequest => {
   if (typeof target !== "object" || target === null) return refused("target", "an object with a host or a path", target)
+  const stranger = strange(target, ofTargets)
+  if (stranger !== undefined) return stranger
   const { maxReadBytes = defaultReadBytes, tls } = target
   const wrong = socketFault(maxReadBytes, tls)
   if (wrong !== undefined) return wrong
@@ -145,6 +164,8 @@ const planOf = (target: Target): Plan | InvalidRequest => {
   if ("host" in target && target.host !== undefined) {
     return refused("target", "an object with a host or a path, not both")
   }
+  const others = Object.entries(target).find(([field, value]) => value !== undefined && ofHosts.includes(field))
+  if (others !== undefined) return refused(others[0], "left out where there is a path")
   if (typeof path !== "string" || path === "" || path.includes("\0") || utf8Bytes(path) > maxPathBytes) {
     return refused("path", `text of 1 to ${maxPathBytes} bytes`, path)
   }
@@ -186,7 +207,10 @@ const socketFault = (maxReadBytes: number, tls: Tls | undefined): InvalidRequest
   return typeof tls !== "object" || tls === null ? refused("tls", "an object", tls) : tlsFault(tls)
 }
 
-const tlsFault = ({ ca, certificate, protocols, serverName }: Tls): InvalidRequest | undefined => {
+const tlsFault = (tls: Tls): InvalidRequest | undefined => {
+  const stranger = strange(tls, ofTls, "tls.") ?? strange(tls.certificate ?? {}, ofCertificates, "tls.certificate.")
+  if (stranger !== undefined) return stranger
+  const { ca, certificate, protocols, serverName } = tls
   if (serverName !== undefined && !isHost(serverName)) {
     return refused("tls.serverName", "a name of up to 253 characters or an IP address", serverName)
   }

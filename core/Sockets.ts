@@ -13,6 +13,7 @@ import * as Result from "effect/Result"
 import * as Scope from "effect/Scope"
 import * as HappyEyeballs from "./HappyEyeballs.ts"
 import * as Lease from "./Lease.ts"
+import { Lookups } from "./Lookups.ts"
 import { InvalidRequest } from "./Refusal.ts"
 import { frozen } from "./Snapshot.ts"
 import { type Census, SocketConnection } from "./SocketConnection.ts"
@@ -37,7 +38,8 @@ export interface Socket {
   /**
    * Hands bytes over, in one go, before anything else happens, and waits while the connection has no room for more. They must
    * not be changed any more. Interrupted, it only stops waiting: they are on their way. The next write is `SocketBusy` then,
-   * until there is room again, for which `write([])` waits. What is no bytes is a defect, and nothing was written.
+   * until there is room again, for which `write([])` waits. What is no bytes, or is detached, is a defect, and nothing was
+   * written.
    */
   readonly write: (bytes: Uint8Array | ReadonlyArray<Uint8Array>) => Effect.Effect<void, IoFault>
   /** Says that nothing more will be sent, and waits until all that was is the system's. The peer may go on sending. */
@@ -52,6 +54,8 @@ export interface Socket {
 
 /** Handles at this moment. Those that are gone are not in it. */
 export interface SocketsSnapshot {
+  /** Names that are being looked up, also where the dials that asked have been interrupted: no runtime can cancel that. */
+  readonly resolving: number
   /** Connecting, or in a handshake. */
   readonly dialing: number
   readonly open: number
@@ -65,8 +69,11 @@ export interface Sockets {
   /**
    * Connects, and makes TLS where that is asked for. The scope closes the socket.
    *
-   * A name with several addresses is tried as RFC 8305 has it, a quarter of a second apart; the fault is that of the first.
-   * Interrupted at any moment, it has left no handle open when it returns.
+   * A name is looked up once for all dials that wait for it, and 16 names at a time: those beyond wait for their turn. A name with
+   * several addresses is tried as RFC 8305 has it, a quarter of a second apart and 8 at a time; the fault is that of the first.
+   *
+   * Interrupted at any moment, it has left no handle open when it returns, but for the lookup of a name that has begun: no
+   * runtime can cancel that, so it is counted as `resolving`, and serves whoever dials the name, until the runtime answers.
    */
   readonly dial: (target: Target) => Effect.Effect<Socket, DialFault | InvalidRequest, Scope.Scope>
   readonly snapshot: Effect.Effect<SocketsSnapshot>
@@ -102,13 +109,15 @@ export const make = (driver: SocketDriver): Effect.Effect<Sockets> =>
   })
 
 class Dialer {
-  readonly census: Census = { dialing: 0, open: 0, closing: 0, abandoned: 0 }
+  readonly census: Census = { resolving: 0, dialing: 0, open: 0, closing: 0, abandoned: 0 }
   readonly #driver: SocketDriver
+  readonly #lookups: Lookups
   /** Reading certificates costs more than all else, and a pool dials with the same ones again and again. */
   readonly #credentials = new WeakMap<Tls, unknown>()
 
   constructor(driver: SocketDriver) {
     this.#driver = driver
+    this.#lookups = new Lookups(driver, this.census)
   }
 
   dial(
@@ -140,7 +149,7 @@ class Dialer {
   }
 
   #points(plan: HostPlan): Effect.Effect<readonly [Point, ...ReadonlyArray<Point>], DialFault> {
-    return Effect.flatMap(this.#driver.resolve(plan.host), (addresses) => {
+    return Effect.flatMap(this.#lookups.find(plan.host), (addresses) => {
       const { local } = plan
       const usable = local === undefined
         ? addresses
@@ -198,8 +207,15 @@ const pointOf = ({ keepAliveMillis, local, noDelay, port }: HostPlan, address: A
   keepAliveMillis,
 })
 
-/** A hole, too. Of another realm it is one all the same. */
-const isNoPiece = (piece: unknown): boolean => !ArrayBuffer.isView(piece)
+/** A hole, too, and one whose bytes were handed over to somebody else. Of another realm it is one all the same. */
+const isNoPiece = (piece: unknown): boolean => !ArrayBuffer.isView(piece) || (piece.byteLength === 0 && isDetached(piece))
+
+/** Not every version of the types knows of it, nor has shared memory it. */
+const isDetached = ({ buffer }: ArrayBufferView): boolean => "detached" in buffer && buffer.detached === true
+
+/** Deno takes nothing at all over TLS for an end of the connection. */
+const isNotEmpty = ({ byteLength }: Uint8Array): boolean => byteLength > 0
+
 const notBytes = { field: "bytes", rule: "a Uint8Array, or an array of them", value: {} }
 
 /** The dial is over. */
@@ -225,11 +241,15 @@ class Dialled implements Socket {
   }
 
   get write(): Socket["write"] {
-    return (bytes) => {
-      const pieces: ReadonlyArray<Uint8Array> = Array.isArray(bytes) ? bytes : [bytes as Uint8Array]
-      const isWrong = pieces.findIndex(isNoPiece) >= 0
-      return isWrong ? Effect.die(new InvalidRequest(notBytes)) : this.#connection.write(pieces)
-    }
+    return (bytes) =>
+      // Looked at in the step that writes them: until then they may be handed over to somebody else.
+      Effect.suspend(() => {
+        const pieces: ReadonlyArray<Uint8Array> = Array.isArray(bytes) ? bytes : [bytes as Uint8Array]
+        const isWrong = pieces.findIndex(isNoPiece) >= 0
+        return isWrong
+          ? Effect.die(new InvalidRequest(notBytes))
+          : this.#connection.write(pieces.every(isNotEmpty) ? pieces : pieces.filter(isNotEmpty))
+      })
   }
 
   get end(): Effect.Effect<void, IoFault> {

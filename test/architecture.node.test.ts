@@ -67,6 +67,7 @@ const ranks: Architecture.Ranks = {
   "core/SocketDriver.ts": 3.1,
   "core/SocketConnection.ts": 3.2,
   "core/HappyEyeballs.ts": 3.1,
+  "core/Lookups.ts": 3.3,
   "core/Sockets.ts": 4,
   "core/IdleTimer.ts": 4,
   "core/BlockingExecutor.ts": 4,
@@ -149,6 +150,7 @@ const internal: readonly string[] = [
   "core/JobModule.ts",
   "core/SocketConnection.ts",
   "core/HappyEyeballs.ts",
+  "core/Lookups.ts",
 ]
 
 /** Files of core with a `try`, each for a reason that stands beside it. */

@@ -43,8 +43,17 @@ const wrong = (code: string): Error => Object.assign(new Error(code), { code })
 
 /** The certificates of a text, of which there is at least one, and none that is cut off. What else is in it is left alone. */
 const certificatesIn = (pem: string): ReadonlyArray<X509Certificate> => {
-  const whole = pem.match(/-----BEGIN ((X509 |TRUSTED )?CERTIFICATE)-----[^]*?-----END \1-----/g) ?? []
-  const begun = pem.match(/-----BEGIN (X509 |TRUSTED )?CERTIFICATE-----/g) ?? []
-  if (whole.length === 0 || whole.length !== begun.length) throw wrong("NO_CERTIFICATE")
-  return whole.map((each) => new X509Certificate(each))
+  const whole: Array<X509Certificate> = []
+  let begun: RegExpExecArray | undefined
+  // From mark to mark, each looked at once, however many begin and never end.
+  for (const mark of pem.matchAll(/-----(BEGIN|END) ((?:X509 |TRUSTED )?CERTIFICATE)-----/g)) {
+    if (mark[1] === "BEGIN" ? begun !== undefined : begun !== undefined && begun[2] !== mark[2]) break
+    if (mark[1] === "BEGIN") begun = mark
+    else if (begun !== undefined) {
+      whole.push(new X509Certificate(pem.slice(begun.index, mark.index + mark[0].length)))
+      begun = undefined
+    }
+  }
+  if (whole.length === 0 || begun !== undefined) throw wrong("NO_CERTIFICATE")
+  return whole
 }

@@ -101,8 +101,12 @@ export class Wire implements SocketWire {
     this.#isWritten = true
     if (pieces.length === 1) return this.#socket.write(pieces[0]!)
     this.#socket.cork()
-    for (const piece of pieces) this.#socket.write(piece)
-    this.#socket.uncork()
+    try {
+      for (const piece of pieces) this.#socket.write(piece)
+    } finally {
+      // One that stayed corked would never send anything again.
+      this.#socket.uncork()
+    }
     return !this.#socket.writableNeedDrain
   }
 
@@ -118,10 +122,19 @@ export class Wire implements SocketWire {
 
   reset(): void {
     const { reset } = this.#differences
-    if (this.#point.path !== undefined) return this.destroy()
+    if (this.#point.path !== undefined || this.#isEnding) return this.destroy()
     if (this.#socket !== this.#raw && reset !== undefined) return reset(this.#raw, this.#socket)
     this.#raw.resetAndDestroy()
     this.#socket.destroy()
+  }
+
+  /**
+   * Whether all that was written is the system's, and the end behind it is on its way there. Linux takes no reset then (EINVAL,
+   * behind which Node never tells of 'close'), and nothing that was sent is missing.
+   */
+  get #isEnding(): boolean {
+    const { writableEnded, writableFinished, writableLength } = this.#socket
+    return writableEnded && !writableFinished && writableLength === 0
   }
 
   #watch(socket: net.Socket): void {

@@ -90,7 +90,7 @@ describe("a dial that the runtime throws at", () => {
       const fault = yield* Effect.flip(Effect.scoped(sockets.dial(target)))
       return [fault._tag, yield* sockets.snapshot]
     }))
-  const nothing = ["SocketFailed", { dialing: 0, open: 0, closing: 0, abandoned: 0 }]
+  const nothing = ["SocketFailed", { resolving: 0, dialing: 0, open: 0, closing: 0, abandoned: 0 }]
 
   it("is a fault, and nothing of it is counted any more", async () => {
     // As Deno does where it has no permission; the rules at the door let no such path through.

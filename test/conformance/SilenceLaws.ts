@@ -22,7 +22,7 @@ export interface Rig {
 
 type Some = Omit<Law<Rig>, "about">
 
-const none = { dialing: 0, open: 0, closing: 0, abandoned: 0 }
+const none = { resolving: 0, dialing: 0, open: 0, closing: 0, abandoned: 0 }
 const long = 16_777_216
 /** For so long nothing is heard of what does not come: a law that holds takes no harm where it is too short. */
 const whileMillis = 100

@@ -102,7 +102,7 @@ const echoes = (
       yield* socket.end
       yield* same("echo", yield* rest(socket), "hello")
       yield* socket.close
-      yield* same("handles", yield* rig.sockets.snapshot, { dialing: 0, open: 0, closing: 0, abandoned: 0 })
+      yield* same("handles", yield* rig.sockets.snapshot, { resolving: 0, dialing: 0, open: 0, closing: 0, abandoned: 0 })
     }),
 })
 
@@ -273,7 +273,7 @@ const secured: ReadonlyArray<Some> = [
         yield* same("dials", (yield* rig.sockets.snapshot).dialing, 1)
         yield* Fiber.interrupt(fiber)
         yield* same("sockets that are open", yield* rig.open, before)
-        yield* same("handles", yield* rig.sockets.snapshot, { dialing: 0, open: 0, closing: 0, abandoned: 0 })
+        yield* same("handles", yield* rig.sockets.snapshot, { resolving: 0, dialing: 0, open: 0, closing: 0, abandoned: 0 })
       }),
   },
 ]
@@ -466,13 +466,13 @@ const interruptions = (name: string, target: (rig: Rig) => Target, seed: number,
       const one = interrupted(target(rig), rig, moment, most)
       const many = yield* Effect.all(Array.from({ length: together }, () => one), { concurrency: 32 })
       // As it is before anything else has a turn: the far side, which is in this process too, has not heard of it.
-      yield* same("handles", yield* rig.sockets.snapshot, { dialing: 0, open: 0, closing: 0, abandoned: 0 })
+      yield* same("handles", yield* rig.sockets.snapshot, { resolving: 0, dialing: 0, open: 0, closing: 0, abandoned: 0 })
       let cut = many.filter(Boolean).length
       yield* ask(rig.peers.quiet)
       for (let i = 0; i < alone; i++) {
         if (yield* one) cut++
         const left = yield* rig.sockets.snapshot
-        yield* same("handles", left, { dialing: 0, open: 0, closing: 0, abandoned: 0 })
+        yield* same("handles", left, { resolving: 0, dialing: 0, open: 0, closing: 0, abandoned: 0 })
       }
       yield* truly(`so many were interrupted in time: ${cut}`, cut >= 100)
       yield* ask(rig.peers.quiet)
@@ -509,7 +509,7 @@ const eyeballs: ReadonlyArray<Some> = [
         const sockets = yield* named(rig, ["127.0.0.1", "127.0.0.2", "127.0.0.3"])
         const socket = yield* sockets.dial({ host: "peer.test", port: rig.peers.ports["blackHole"]! })
         yield* same("who", socket.facts.remote?.address, "127.0.0.2")
-        yield* same("handles", yield* sockets.snapshot, { dialing: 0, open: 1, closing: 0, abandoned: 0 })
+        yield* same("handles", yield* sockets.snapshot, { resolving: 0, dialing: 0, open: 1, closing: 0, abandoned: 0 })
         yield* socket.close
         yield* ask(rig.peers.quiet)
         yield* same("sockets that are open", yield* rig.open, before)
@@ -528,7 +528,7 @@ const eyeballs: ReadonlyArray<Some> = [
         yield* Effect.sleep(300)
         yield* same("attempts", (yield* hanging.snapshot).dialing, 2)
         yield* Fiber.interrupt(dialing)
-        yield* same("handles", yield* hanging.snapshot, { dialing: 0, open: 0, closing: 0, abandoned: 0 })
+        yield* same("handles", yield* hanging.snapshot, { resolving: 0, dialing: 0, open: 0, closing: 0, abandoned: 0 })
         yield* same("sockets that are open", yield* rig.open, before)
       }),
   },
@@ -549,5 +549,5 @@ export const kept = (law: Law<Rig>, rig: Rig): Effect.Effect<void, unknown> =>
     yield* ask(rig.peers.begin)
     yield* Effect.scoped(law.holds(rig) as Effect.Effect<void, unknown, Scope.Scope>)
     yield* ask(rig.peers.quiet)
-    yield* same("handles that are left", yield* rig.sockets.snapshot, { dialing: 0, open: 0, closing: 0, abandoned: 0 })
+    yield* same("handles that are left", yield* rig.sockets.snapshot, { resolving: 0, dialing: 0, open: 0, closing: 0, abandoned: 0 })
   })

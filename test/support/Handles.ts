@@ -9,7 +9,7 @@ import { familyOf } from "../../core/SocketTarget.ts"
 export const facts: SocketFacts = { protocol: undefined, local: undefined, remote: undefined, tls: undefined }
 export const refused: PeerRefused = new PeerRefused({ phase: "connect", code: "ECONNREFUSED" })
 /** A census of nothing. */
-export const none = { dialing: 0, open: 0, closing: 0, abandoned: 0 }
+export const none = { resolving: 0, dialing: 0, open: 0, closing: 0, abandoned: 0 }
 export const piece = (length: number): Uint8Array => new Uint8Array(length)
 
 /** One handle: what it was told, and how to tell of it. */

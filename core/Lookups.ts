@@ -1,0 +1,75 @@
+/**
+ * Names that are being looked up. No runtime can cancel that, so a lookup that has begun is owned and counted here until the
+ * runtime answers, whoever has left meanwhile: one a name, for all who wait for it, and so many at a time.
+ */
+import * as Effect from "effect/Effect"
+import type * as Exit from "effect/Exit"
+import type { Census } from "./SocketConnection.ts"
+import type { SocketDriver } from "./SocketDriver.ts"
+import type { DialFault } from "./SocketFault.ts"
+import type { Address } from "./SocketTarget.ts"
+
+/**
+ * How many at a time. Node looks up four (`UV_THREADPOOL_SIZE`) and has the others wait where nobody can call them back; here
+ * they wait instead, and leave when nobody wants them any more.
+ */
+export const maxLookups = 16
+
+type Addresses = ReadonlyArray<Address>
+type Found = Exit.Exit<Addresses, DialFault>
+
+interface Lookup {
+  readonly host: string
+  readonly waiting: Set<(found: Found) => void>
+}
+
+export class Lookups {
+  readonly #driver: SocketDriver
+  readonly #census: Census
+  readonly #begun = new Map<string, Lookup>()
+  /** Those that wait for their turn, the first one first. */
+  readonly #line = new Map<string, Lookup>()
+
+  constructor(driver: SocketDriver, census: Census) {
+    this.#driver = driver
+    this.#census = census
+  }
+
+  /** Addresses of a name, the best first. Interrupted, it only stops waiting. */
+  find(host: string): Effect.Effect<Addresses, DialFault> {
+    return Effect.callback<Addresses, DialFault>((resume) => {
+      const lookup = this.#begun.get(host) ?? this.#line.get(host) ?? this.#ask(host)
+      lookup.waiting.add(resume)
+      this.#beginNext()
+      return Effect.sync(() => {
+        lookup.waiting.delete(resume)
+        if (lookup.waiting.size === 0 && this.#line.get(host) === lookup) this.#line.delete(host)
+      })
+    })
+  }
+
+  #ask(host: string): Lookup {
+    const lookup: Lookup = { host, waiting: new Set() }
+    this.#line.set(host, lookup)
+    return lookup
+  }
+
+  #beginNext(): void {
+    for (const lookup of this.#line.values()) {
+      if (this.#begun.size === maxLookups) return
+      this.#line.delete(lookup.host)
+      this.#begun.set(lookup.host, lookup)
+      this.#census.resolving++
+      // A fiber of its own, which nobody interrupts.
+      Effect.runFork(this.#driver.resolve(lookup.host)).addObserver((found) => this.#over(lookup, found))
+    }
+  }
+
+  /** The next one begins before anybody is told, who may ask again there and then. */
+  #over(lookup: Lookup, found: Found): void {
+    this.#begun.delete(lookup.host)
+    this.#census.resolving--
+    this.#beginNext()
+    for (const resume of lookup.waiting) resume(found)
+  }
+}
