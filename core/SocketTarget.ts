@@ -118,8 +118,7 @@ const isName = (value: unknown): value is string =>
  * What ends in a number, of digits or in hexadecimal, is an address of version 4 in a form of its own (WHATWG URL, "ends in a number
  * checker"): a system that reads one would dial elsewhere than whoever looked at the text had thought.
  */
-const isHostName = (value: unknown): value is string =>
-  isName(value) && !/(^|\.)(\d+|0x[\da-f]*)\.?$/i.test(value)
+const isHostName = (value: unknown): value is string => isName(value) && !/(^|\.)(\d+|0x[\da-f]*)\.?$/i.test(value)
 
 const isHost = (value: unknown): value is string =>
   typeof value === "string" && (familyOf(value) !== undefined || isHostName(value))

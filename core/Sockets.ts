@@ -208,7 +208,8 @@ const pointOf = ({ keepAliveMillis, local, noDelay, port }: HostPlan, address: A
 })
 
 /** A hole, too, and one whose bytes were handed over to somebody else. Of another realm it is one all the same. */
-const isNoPiece = (piece: unknown): boolean => !ArrayBuffer.isView(piece) || (piece.byteLength === 0 && isDetached(piece))
+const isNoPiece = (piece: unknown): boolean =>
+  !ArrayBuffer.isView(piece) || (piece.byteLength === 0 && isDetached(piece))
 
 /** Not every version of the types knows of it, nor has shared memory it. */
 const isDetached = ({ buffer }: ArrayBufferView): boolean => "detached" in buffer && buffer.detached === true

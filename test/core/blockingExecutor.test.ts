@@ -809,9 +809,47 @@ describe("a thread that is gone", () => {
       // What was handed over is gone.
       const third = yield* fork(Effect.flip(executor.run(job("same", 3, { transfer: [new ArrayBuffer(1)] }))))
       heard[2]!.gone(gone)
-      assert.deepInclude(yield* Fiber.join(third), { _tag: "WorkerLost" })
+      assert.deepInclude(yield* Fiber.join(third), { _tag: "WorkerLost", unheard: true })
       const s = yield* Books.settled(executor)
       assert.deepStrictEqual([s.begun, s.completed, s.lost, s.spawned], [4, 2, 2, 3])
+    }))
+
+  it.effect("before a job has reached it, is not replaced for what the caller may have changed since", () =>
+    Effect.gen(function* () {
+      const { heard, orders, threads } = byHand()
+      const executor = yield* BlockingExecutor.make({ threads: 1 }, threads)
+      const first = yield* fork(executor.run(job("same", 1)))
+      heard[0]!.answered({ number: orders[0]!.number, kind: "value", value: 1 })
+      yield* Fiber.join(first)
+      const input = { text: "as it was sent" }
+      const { join } = yield* executor.start(job("same", input))
+      input.text = "changed"
+      heard[0]!.gone({ code: 1, error: undefined, unheard: true })
+      assert.deepInclude(yield* Effect.flip(join), { _tag: "WorkerLost", reason: "exited", unheard: true })
+      const heardOf = yield* fork(Effect.flip(executor.run(job("same", 2))))
+      heard[1]!.gone({ code: 1, error: undefined })
+      assert.deepInclude(yield* Fiber.join(heardOf), { _tag: "WorkerLost", unheard: false })
+      assert.strictEqual(orders.length, 3)
+      yield* Books.settled(executor)
+    }))
+
+  it.effect("though its job has not begun, since what it is sent ends it and then cannot be sent, keeps nobody", () =>
+    Effect.gen(function* () {
+      const { error, heard, threads } = byHand({ terminates: false })
+      let ends = (): void => {}
+      const spawn: WorkerThreads["spawn"] = (flag, hear) => {
+        const thread = threads.spawn(flag, hear)
+        return "send" in thread ? { ...thread, send: () => (ends(), error) } : thread
+      }
+      const executor = yield* BlockingExecutor.make({ threads: 1 }, { ...threads, spawn })
+      let ending: Fiber.Fiber<unknown, unknown> | undefined
+      ends = () => void (ending = Effect.runFork(executor.terminate(1)))
+      assert.deepInclude(yield* Effect.flip(executor.run(job("same"))), { _tag: "JobUnsendable", part: "input" })
+      assert.deepStrictEqual(ending?.pollUnsafe(), Exit.succeed("ended"))
+      assert.strictEqual((yield* executor.snapshot).ending, 1)
+      heard[0]!.gone({ code: 1, error: undefined })
+      const s = yield* Books.settled(executor)
+      assert.deepStrictEqual([s.begun, s.idle, s.busy], [0, 0, 0])
     }))
 
   it.effect("before a job has reached it, has that job done by one that is idle, but not one that was terminated", () =>

@@ -4,9 +4,11 @@ import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
 import * as Result from "effect/Result"
+import * as Scheduler from "effect/Scheduler"
 import * as Scope from "effect/Scope"
 import { InvalidRequest } from "../../core/Refusal.ts"
 import { SocketConnection } from "../../core/SocketConnection.ts"
+import type { SocketEvents } from "../../core/SocketDriver.ts"
 import * as SocketFault from "../../core/SocketFault.ts"
 import * as Sockets from "../../core/Sockets.ts"
 import type { Target } from "../../core/SocketTarget.ts"
@@ -116,6 +118,77 @@ describe("a socket", () => {
       assert.deepStrictEqual(lengths, [3, 4, undefined, undefined])
       yield* socket.close
       assert.strictEqual(yield* tagOf(socket.read), "SocketClosed read")
+    }))
+
+  /** An effect that makes room for others after eight steps, so many of which are before it. */
+  const paused = <A, E, R>(before: number, effect: Effect.Effect<A, E, R>) =>
+    Effect.provideService(
+      Effect.gen(function* () {
+        for (let step = 0; step < before; step++) yield* Effect.sync(() => {})
+        return yield* effect
+      }),
+      Scheduler.MaxOpsBeforeYield,
+      8,
+    )
+  const moments = Array.from({ length: 24 }, (_, before) => before)
+
+  it.effect("loses no piece to whoever is interrupted as it reads, at whichever step", () =>
+    Effect.gen(function* () {
+      const all = [0, 1, 2, 3, 4, 5]
+      for (const before of moments) {
+        const { events, socket } = yield* opened()
+        const got: Array<number> = []
+        const reading = Effect.gen(function* () {
+          for (;;) {
+            const read = yield* socket.read
+            if (read === undefined) return
+            got.push(...read)
+          }
+        })
+        for (const each of all.slice(0, 4)) events.received(Uint8Array.of(each))
+        const first = yield* begun(paused(before, reading))
+        events.received(Uint8Array.of(4))
+        yield* Fiber.interrupt(first)
+        events.received(Uint8Array.of(5))
+        events.ended()
+        yield* reading
+        assert.deepStrictEqual(got, all, `after ${before} other steps`)
+      }
+    }))
+
+  /** What reads come to which something happens to before they are over, at one step or another. */
+  const amid = (happens: (socket: Sockets.Socket, events: SocketEvents) => Effect.Effect<unknown, unknown>) =>
+    Effect.map(
+      Effect.forEach(moments, (before) =>
+        Effect.gen(function* () {
+          const { events, socket } = yield* opened()
+          events.received(piece(1))
+          const reading = yield* begun(paused(before, socket.read))
+          if (reading.pollUnsafe() !== undefined) return []
+          yield* happens(socket, events)
+          const exit = yield* Fiber.await(reading)
+          if (Exit.isSuccess(exit)) return [exit.value?.length]
+          return [Exit.hasDies(exit) ? "a defect" : yield* tagOf(exit)]
+        })),
+      (told) => new Set(told.flat()),
+    )
+
+  it.effect("that is closed between two steps of whoever reads answers that", () =>
+    Effect.gen(function* () {
+      assert.deepStrictEqual(yield* amid((socket) => socket.close), new Set([1, "SocketClosed read"]))
+    }))
+
+  it.effect("whose piece another fiber took between two steps of whoever reads is a defect to that", () =>
+    Effect.gen(function* () {
+      const told = yield* amid((socket, events) =>
+        Effect.gen(function* () {
+          yield* Effect.forkDetach(socket.read, { startImmediately: true })
+          // Whoever reads has seen what is left, and waits where it had seen nothing before.
+          for (let turns = 0; turns < 10; turns++) yield* Effect.yieldNow
+          events.received(piece(2))
+        })
+      )
+      assert.deepStrictEqual(told, new Set([1, "a defect", 2]))
     }))
 
   it.effect("has room for what was read, and is told once that it is full and once that it is not", () =>

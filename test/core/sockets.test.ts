@@ -101,6 +101,25 @@ describe("several addresses", () => {
       assert.strictEqual(yield* HappyEyeballs.race(["a", "b", "c"], scope, attempt), "b")
     }))
 
+  it.effect("beyond eight are tried once one of those under way has failed, however many there are", () =>
+    Effect.gen(function* () {
+      const { handles, sockets } = platform({ addresses: Array.from({ length: 400 }, (_, i) => `10.0.1.${i % 256}`) })
+      const dialing = yield* Effect.forkChild(Effect.scoped(sockets.dial(named)))
+      yield* TestClock.adjust("1 minute")
+      assert.deepStrictEqual([handles.length, HappyEyeballs.maxAttempts], [8, 8])
+      handles[3]!.events.failed(refused)
+      yield* TestClock.adjust("1 minute")
+      assert.strictEqual(handles.length, 9)
+      // Each that fails there and then makes way for the next.
+      for (let i = 0; i < 400; i++) {
+        if (i !== 3) handles[i]!.events.failed(refused)
+        yield* TestClock.adjust(0)
+      }
+      assert.strictEqual(handles.length, 400)
+      assert.strictEqual((yield* Effect.flip(Fiber.join(dialing)))._tag, "PeerRefused")
+      assert.deepStrictEqual(yield* sockets.snapshot, none)
+    }))
+
   it.effect("that a local address cannot reach are left out", () =>
     Effect.gen(function* () {
       const { ips, sockets } = platform({ addresses: ["::1", "10.0.0.1"] })
@@ -111,6 +130,69 @@ describe("several addresses", () => {
       const six = platform({ addresses: ["10.0.0.1"] }).sockets
       const fault = yield* Effect.flip(Effect.scoped(six.dial({ ...named, localAddress: "::9" })))
       assert.strictEqual(fault._tag, "LocalAddressUnusable")
+    }))
+})
+
+/** A platform whose lookups answer when the test says. */
+const lookups = () => {
+  const { driver, handles } = platform({})
+  const asked: Array<string> = []
+  const answer = new Map<string, (told: Effect.Effect<ReadonlyArray<Address>, SocketFault.DialFault>) => void>()
+  const resolve = (host: string) =>
+    Effect.callback<ReadonlyArray<Address>, SocketFault.DialFault>((resume) => {
+      asked.push(host)
+      answer.set(host, resume)
+    })
+  return {
+    handles,
+    asked,
+    sockets: Effect.runSync(Sockets.make({ ...driver, resolve })),
+    found: (host: string) => answer.get(host)!(Effect.succeed([{ ip: "10.0.0.1", family: 4 }])),
+    fails: (host: string) => answer.get(host)!(Effect.fail(refused)),
+  }
+}
+
+describe("a lookup", () => {
+  const dialled = (sockets: Sockets.Sockets, host = "peer.test") =>
+    Effect.forkChild(Effect.scoped(sockets.dial({ host, port: 80 })), { startImmediately: true })
+
+  it.effect("that nobody waits for any more is counted until the runtime answers, and serves who dials meanwhile", () =>
+    Effect.gen(function* () {
+      const { asked, fails, found, handles, sockets } = lookups()
+      yield* Fiber.interrupt(yield* dialled(sockets))
+      assert.deepStrictEqual(yield* sockets.snapshot, { ...none, resolving: 1 })
+      const both = [yield* dialled(sockets), yield* dialled(sockets)]
+      yield* Fiber.interrupt(both[0]!)
+      assert.deepStrictEqual([asked, yield* sockets.snapshot], [["peer.test"], { ...none, resolving: 1 }])
+      found("peer.test")
+      assert.deepStrictEqual([handles.length, yield* sockets.snapshot], [1, { ...none, dialing: 1 }])
+      handles[0]!.events.opened()
+      yield* Fiber.join(both[1]!)
+      // It is asked anew then, and a fault is told to all.
+      const others = [yield* dialled(sockets), yield* dialled(sockets)]
+      fails("peer.test")
+      assert.deepStrictEqual(yield* Effect.forEach(others, (each) => Effect.flip(Fiber.join(each))), [refused, refused])
+      assert.deepStrictEqual([asked, yield* sockets.snapshot], [["peer.test", "peer.test"], none])
+    }))
+
+  it.effect("waits for its turn behind sixteen others, and is never begun where nobody waits for it any more", () =>
+    Effect.gen(function* () {
+      const { asked, fails, sockets } = lookups()
+      const hosts = Array.from({ length: 40 }, (_, i) => `${i}.test`)
+      const dials = yield* Effect.forEach(hosts, (host) => dialled(sockets, host))
+      assert.deepStrictEqual([asked, yield* sockets.snapshot], [hosts.slice(0, 16), { ...none, resolving: 16 }])
+      const again = yield* dialled(sockets, "17.test")
+      for (const each of dials.slice(0, 19)) yield* Fiber.interrupt(each)
+      assert.deepStrictEqual(yield* sockets.snapshot, { ...none, resolving: 16 })
+      for (const host of hosts.slice(0, 2)) fails(host)
+      assert.deepStrictEqual([asked.slice(16), yield* sockets.snapshot], [["17.test", "19.test"], {
+        ...none,
+        resolving: 16,
+      }])
+      for (let i = 2; i < asked.length; i++) fails(asked[i]!)
+      assert.strictEqual((yield* Effect.flip(Fiber.join(again)))._tag, "PeerRefused")
+      yield* Effect.forEach(dials.slice(19), (each) => Effect.flip(Fiber.join(each)))
+      assert.deepStrictEqual([asked.length, yield* sockets.snapshot], [16 + 1 + 21, none])
     }))
 })
 
@@ -143,18 +225,12 @@ describe("a handle", () => {
 
   it.effect("is never opened for a name whose lookup was interrupted, and the interruption does not wait for that", () =>
     Effect.gen(function* () {
-      const { driver, handles } = platform({})
-      let found = (): void => {}
-      const resolve = () =>
-        Effect.callback<ReadonlyArray<Address>>((resume) => {
-          found = () => resume(Effect.succeed([{ ip: "10.0.0.1", family: 4 }]))
-        })
-      const sockets = yield* Sockets.make({ ...driver, resolve })
+      const { found, handles, sockets } = lookups()
       const dialing = yield* Effect.forkChild(Effect.scoped(sockets.dial(named)), { startImmediately: true })
       yield* Fiber.interrupt(dialing)
-      found()
+      found("peer.test")
       yield* TestClock.adjust("1 second")
-      assert.deepStrictEqual(handles, [])
+      assert.deepStrictEqual([handles, yield* sockets.snapshot], [[], none])
     }))
 
   it.effect("that is there when its dial is interrupted is closed, though the caller's scope stays open", () =>
@@ -330,11 +406,33 @@ describe("a handle", () => {
       const { socket, told } = yield* opened()
       const holey: Array<Uint8Array> = [piece(1)]
       holey[2] = piece(1)
-      for (const wrong of [undefined, null, "text", {}, [piece(1), "text"], [piece(1), null], holey]) {
+      const detached = piece(1)
+      structuredClone(detached.buffer, { transfer: [detached.buffer as ArrayBuffer] })
+      const wrongs = [undefined, null, "text", {}, [piece(1), "text"], [piece(1), null], holey]
+      for (const wrong of [...wrongs, detached, [piece(1), detached]]) {
         const exit = yield* Effect.exit(socket.write(wrong as never))
         assert.isTrue(Exit.hasDies(exit))
         assert.notInclude(JSON.stringify(exit), "text")
       }
+      assert.deepStrictEqual(told, ["resume"])
+    }))
+
+  it.effect("is given no piece that is empty, and nothing where all of them are", () =>
+    Effect.gen(function* () {
+      const { socket, told } = yield* opened()
+      yield* socket.write([piece(0), piece(1), piece(0)])
+      yield* socket.write(piece(0))
+      yield* socket.write([piece(0), piece(0)])
+      assert.deepStrictEqual(told, ["resume", "write 1"])
+    }))
+
+  it.effect("is given nothing of a write whose bytes were handed over before it began", () =>
+    Effect.gen(function* () {
+      const { socket, told } = yield* opened()
+      const late = piece(1)
+      const write = socket.write([piece(1), late])
+      structuredClone(late.buffer, { transfer: [late.buffer as ArrayBuffer] })
+      assert.isTrue(Exit.hasDies(yield* Effect.exit(write)))
       assert.deepStrictEqual(told, ["resume"])
     }))
 
@@ -417,7 +515,10 @@ describe("a target", () => {
         "-a",
         "a..b",
         "1.2.3",
+        "1.2.3.4.",
         "256.1.1.1",
+        "a.test.1",
+        ...["0x7f.1", "0x7f000001", "0X7F.0x1", "127.0.0x1", "a.0x", "0x7F."],
         "1::2::3",
         ":::",
         "g::",
@@ -434,6 +535,10 @@ describe("a target", () => {
       ...[0, "999 millis", "25 hours", NaN].map((keepAlive) => ["keepAlive", { ...host, keepAlive }] as const),
       ...[0, 16_777_217, 1.5].map((maxReadBytes) => ["maxReadBytes", { ...host, maxReadBytes }] as const),
       ...["", "a\0b", "x".repeat(104), "ä".repeat(52)].map((path) => ["path", { path }] as const),
+      ...["hostname", "servername", "signal"].map((name) => [name, { ...host, [name]: undefined }] as const),
+      ...["port", "localAddress", "noDelay", "keepAlive"].map((name) => [name, { path: "/a", [name]: 1 }] as const),
+      ["tls.rejectUnauthorized", { ...host, tls: { rejectUnauthorized: false } }],
+      ["tls.certificate.passphrase", { ...host, tls: { certificate: { chain: pem, passphrase: "x" } } }],
       ["tls", { ...host, tls: null }],
       ["tls.serverName", { path: "/a", tls: {} }],
       ["tls.serverName", { ...host, tls: { serverName: "a b" } }],
@@ -458,6 +563,8 @@ describe("a target", () => {
       ...[
         "a",
         "a.test.",
+        "1.0xg",
+        "0x7f.test",
         "_srv.a-b.test",
         "127.0.0.1",
         "::",
