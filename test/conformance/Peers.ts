@@ -99,6 +99,10 @@ class Peer {
     this.#act(socket, this)
   }
 
+  release(): void {
+    for (const go of this.held) go()
+  }
+
   /** Watches something that goes on: tells once that it stands still, or has finished. */
   watch(progress: () => number, isFinished: () => boolean): () => void {
     let timer: ReturnType<typeof setTimeout> | undefined
@@ -163,6 +167,11 @@ const acts: Readonly<Record<string, Act>> = {
   resets: (socket) => {
     socket.once("data", () => void socket.resetAndDestroy())
   },
+  /** Answers our end with a part of something, and stays until it is released, which cuts the connection off. */
+  stays: (socket, peer) => {
+    socket.on("end", () => void socket.write("part"))
+    peer.held.add(() => void (socket instanceof tls.TLSSocket ? socket.destroy() : socket.resetAndDestroy()))
+  },
   /** Never says anything, and goes when we go. */
   mute: (socket) => {
     socket.on("end", () => socket.end())
@@ -179,15 +188,16 @@ const acts: Readonly<Record<string, Act>> = {
 
 /**
  * Hands everything on to another peer. In front of TLS it tells how the connection below that ended, where some runtimes
- * (Deno 2.9) tell of an end.
+ * (Deno 2.9) tell of an end. With `left`, which is told when it is over, it hands on no end but that of TLS itself.
  */
-const relay = (port: number): Act => (socket, peer) => {
+const relay = (port: number, left?: () => void): Act => (socket, peer) => {
   const onward = net.connect({ host: "127.0.0.1", port, allowHalfOpen: true })
   onward.on("error", () => void socket.destroy())
   onward.on("data", (piece) => void socket.write(piece))
   onward.on("end", () => void socket.end())
   socket.on("data", (piece) => void onward.write(piece))
-  socket.on("end", () => void onward.end())
+  if (left === undefined) socket.on("end", () => void onward.end())
+  else socket.once("close", left)
   socket.once("close", () => void onward.destroy())
   // Released, it cuts off whoever dialled.
   peer.held.add(() => void socket.resetAndDestroy())
@@ -270,6 +280,9 @@ export const host = async (): Promise<Hosted> => {
   // One that allows a half-open connection would also keep one that is left amid the handshake.
   await secure("tlsSink", "sink", { ...protocols, allowHalfOpen: true })
   await open("belowTls", relay(ports["tls"]!))
+  await secure("tlsEndsFirst", "endsFirst", { allowHalfOpen: true })
+  await secure("tlsStays", "stays", { allowHalfOpen: true })
+  await open("belowTlsStays", relay(ports["tlsStays"]!, () => peers["tlsStays"]!.release()))
   await secure("expired", "echo", { cert: file("expired.pem") })
   await secure("mutual", "echo", { ca: file("authority.pem"), requestCert: true, rejectUnauthorized: true })
   // A port that was free a moment ago, and is not given out again so soon.
@@ -292,10 +305,7 @@ export const host = async (): Promise<Hosted> => {
     },
     story: (name) => peers[name]!.stories.take(),
     stalled: (name) => peers[name]!.stall.take(),
-    release: (name) => {
-      for (const go of peers[name]!.held) go()
-      return Promise.resolve()
-    },
+    release: (name) => Promise.resolve(peers[name]!.release()),
     quiet,
     stop: async () => {
       for (const socket of live) socket.destroy()

@@ -36,7 +36,15 @@ const keep = (
   if (law !== undefined) {
     return Effect.flatMap(
       Sockets.make(driver),
-      (sockets) => kept(law, { driver, sockets, peers, open: Effect.succeed(undefined), trusts: "its own" }),
+      (sockets) =>
+        kept(law, {
+          driver,
+          sockets,
+          peers,
+          open: Effect.succeed(undefined),
+          probes: () => undefined,
+          trusts: "its own",
+        }),
     )
   }
   const timerLaw = timerLaws.find((each) => each.name === name)

@@ -27,7 +27,10 @@ const abandons = "a dial cannot be cancelled, so it is abandoned and counted"
 
 export const socketGaps: Readonly<Record<"node" | "deno" | "bun" | "edge", Law.Gaps>> = {
   node: {},
-  deno: {},
+  deno: {
+    "a peer that cuts the connection off behind our end is a fault of its own, not an end, over TLS":
+      "it tells of an end, and the system has let go of the peer behind two ends as behind a reset",
+  },
   bun: {
     "an address that there is no way to": "it says that nobody listens there",
     "a path below what is no folder": "it says that nobody listens there",
@@ -62,6 +65,10 @@ export const socketGaps: Readonly<Record<"node" | "deno" | "bun" | "edge", Law.G
     "an abort is a reset to the peer, over TLS": "there is no reset, only a close",
     "a peer that cuts the connection off is a fault of its own, not an end": "it is told as an orderly close",
     "a peer that cuts the connection off is a fault of its own, not an end, over TLS": "it is told as an orderly close",
+    "a peer that cuts the connection off behind our end is a fault of its own, not an end":
+      "it is told as an orderly close",
+    "a peer that cuts the connection off behind our end is a fault of its own, not an end, over TLS":
+      "it is told as an orderly close",
     "1,000 dials interrupted while a name is looked up": abandons,
     "1,000 dials interrupted while they connect": abandons,
     "1,000 dials interrupted while nothing answers": abandons,

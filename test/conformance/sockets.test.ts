@@ -1,6 +1,7 @@
 /** The laws of sockets on the runtime that runs this. */
 import { afterAll, beforeAll } from "vitest"
 import * as Effect from "effect/Effect"
+import { existsSync, readFileSync } from "node:fs"
 import * as BunSockets from "../../adapters/bun/Sockets.ts"
 import * as Bun from "../../adapters/bun/testing/mod.ts"
 import * as DenoSockets from "../../adapters/deno/Sockets.ts"
@@ -31,7 +32,16 @@ const open = Effect.match(Leaks.census, {
   },
   onFailure: () => undefined,
 })
-const rig = (): Rig => ({ driver, sockets, peers, open, trusts: "what it is given" })
+const tables = "/proc/self/net/tcp"
+/** By the timer of Linux that is 2, which is in hundredths of a second. */
+const probes = (localPort: number): number | undefined => {
+  if (!existsSync(tables)) return undefined
+  const port = `:${localPort.toString(16).toUpperCase().padStart(4, "0")}`
+  const lines = readFileSync(tables, "latin1").split("\n").map((line) => line.trim().split(/\s+/))
+  const [kind, left = ""] = lines.find(([, local]) => local?.endsWith(port))?.[5]?.split(":") ?? []
+  return kind === "02" ? 10 * parseInt(left, 16) : 0
+}
+const rig = (): Rig => ({ driver, sockets, peers, open, probes, trusts: "what it is given" })
 
 conforms({ port: "Sockets", laws, keep: (law) => Effect.suspend(() => Leaks.check(kept(law, rig()))) }, {
   cannot: socketGaps[Example.runtime],
