@@ -3,7 +3,7 @@ import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as Redacted from "effect/Redacted"
 import type * as Scope from "effect/Scope"
-import type { SocketDriver } from "../../core/SocketDriver.ts"
+import type { SocketDriver, SocketFacts } from "../../core/SocketDriver.ts"
 import * as Sockets from "../../core/Sockets.ts"
 import type { Target, Tls } from "../../core/SocketTarget.ts"
 import { about, chance, type Law, same, truly } from "./Law.ts"
@@ -16,8 +16,8 @@ export interface Rig {
   readonly peers: Peers
   /** How many sockets of the dialling side the operating system has open; undefined where nobody can tell. */
   readonly open: Effect.Effect<number | undefined>
-  /** How long the system waits until it probes the peer of the socket at this port of ours; undefined where nobody can tell. */
-  readonly probes: (localPort: number) => number | undefined
+  /** How many milliseconds the system waits until it probes the peer, zero for never; undefined where nobody can tell. */
+  readonly probes: (facts: SocketFacts) => number | undefined
   /** Whether a connection may say whom it trusts, or the runtime trusts its own. */
   readonly trusts: "what it is given" | "its own"
 }
@@ -147,7 +147,7 @@ const plain: ReadonlyArray<Some> = [
           yield* socket.write(bytes("hello"))
           yield* same("echo", text(yield* socket.read), "hello")
           // All that was sent has been answered, so that no other timer runs.
-          const millis = rig.probes(socket.facts.local?.port ?? 0)
+          const millis = rig.probes(socket.facts)
           yield* truly(`probes after ${millis} ms`, millis === undefined || (millis >= least && millis <= most))
           yield* truly("it probes", millis === undefined || (millis > 0) === (most > 0))
           yield* socket.close

@@ -63,6 +63,7 @@ export const socketGaps: Readonly<Record<"node" | "deno" | "bun" | "edge", Law.G
     "TLS: a handshake that stalls ends when the dial is interrupted, and nothing is left": lateTls,
     "an abort is a reset to the peer": "there is no reset, only a close",
     "an abort is a reset to the peer, over TLS": "there is no reset, only a close",
+    "a peer that sends no more still hears us, over TLS": "the end of TLS closes it both ways",
     "a peer that cuts the connection off is a fault of its own, not an end": "it is told as an orderly close",
     "a peer that cuts the connection off is a fault of its own, not an end, over TLS": "it is told as an orderly close",
     "a peer that cuts the connection off behind our end is a fault of its own, not an end":
