@@ -83,6 +83,36 @@ describe("an abort", () => {
   })
 })
 
+describe("a write that the runtime throws at", () => {
+  it("keeps nothing back of what is written later", async () => {
+    let opened = (): void => {}
+    let finished = (): void => {}
+    const isOpened = new Promise<void>((resolve) => void (opened = resolve))
+    const isFinished = new Promise<void>((resolve) => void (finished = resolve))
+    const unheard = (): void => {}
+    const [received, ended, drained, failed, gone] = [unheard, unheard, unheard, unheard, unheard]
+    const wire = driver.connect({ path: peers.path }, { opened, finished, received, ended, drained, failed, gone })
+    await isOpened
+    wire.resume()
+    // As of bytes that are handed over between the look at them and the write; the rules at the door let nothing else through.
+    assert.throws(() => wire.write([Uint8Array.of(1), 7 as never]))
+    wire.write([Uint8Array.of(2), Uint8Array.of(3)])
+    wire.end()
+    await isFinished
+    assert.strictEqual((await peers.story("path")).bytes, 3)
+    wire.destroy()
+  })
+})
+
+describe("authorities", () => {
+  it("that begin without end are refused in a time that grows as they do", async () => {
+    // Where each is looked at again for each other one, this takes minutes.
+    const ca = "-----BEGIN CERTIFICATE-----\n".repeat(100_000)
+    const target = { host: "127.0.0.1", port: peers.ports["tls"]!, tls: { ca } }
+    assert.deepInclude(await Effect.runPromise(Effect.flip(Effect.scoped(dial(target)))), { field: "tls" })
+  })
+})
+
 describe("a dial that the runtime throws at", () => {
   const told = (driver: SocketDriver, target: Target) =>
     Effect.runPromise(Effect.gen(function* () {

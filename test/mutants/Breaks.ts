@@ -569,6 +569,53 @@ export const breaks: readonly Break[] = [
     "an abort is a reset to the peer, over TLS",
   ]),
 
+  ...inFile("core/SocketConnection.ts", "test/core/socketConnection.test.ts", [
+    "if (this.#pieces.length > 0) return take",
+    "if (this.#pieces.length > 0) return Effect.succeed(this.#take())",
+    "whoever is interrupted between two steps of a read has lost what that took",
+    "loses no piece to whoever is interrupted as it reads, at whichever step",
+  ]),
+  ...inFile("core/Lookups.ts", "test/core/sockets.test.ts", [
+    "if (this.#begun.size === maxLookups) return",
+    "",
+    "dials that are interrupted leave lookups without bound",
+    "waits for its turn behind sixteen others, and is never begun where nobody waits for it any more",
+  ], [
+    "this.#begun.get(host) ?? ",
+    "",
+    "each dial of a name that does not answer leaves one lookup more",
+    "that nobody waits for any more is counted until the runtime answers, and serves who dials meanwhile",
+  ]),
+  ...inFile("core/HappyEyeballs.ts", "test/core/sockets.test.ts", [
+    " && this.#begun - this.#failed < maxAttempts",
+    "",
+    "a name with many addresses that do not answer opens a socket for each of them",
+    "beyond eight are tried once one of those under way has failed, however many there are",
+  ]),
+  ...inFile("core/Crew.ts", "test/core/blockingExecutor.test.ts", [
+    '|| (typeof input === "object" && input !== null)',
+    "",
+    "a job runs on what its caller has made of the input since it was sent",
+    "before a job has reached it, is not replaced for what the caller may have changed since",
+  ], [
+    "running.tell(Exit.fail(fault), this.#context)",
+    "",
+    "whoever ends a job that then cannot be sent waits for ever",
+    "though its job has not begun, since what it is sent ends it and then cannot be sent, keeps nobody",
+  ]),
+  ...inFile("adapters/shared/SocketWire.ts", "test/conformance/sockets.test.ts", [
+    "this.#point.path !== undefined || this.#isEnding",
+    "this.#point.path !== undefined",
+    "an abort right behind an end never comes back, and its handle stays open",
+    "an abort behind an end that is on its way comes through, and nothing is left",
+  ]),
+  ...inFile("adapters/shared/SocketWire.ts", "test/adapters/sockets.test.ts", [
+    "this.#socket.uncork()",
+    "",
+    "nothing is ever sent behind a write that failed",
+    "keeps nothing back of what is written later",
+  ]),
+
   // --- the gateway
   ...inFile("adapters/gateway/Judgement.ts", "test/adapters/gatewayParts.test.ts", [
     'status < 500 || ofRequest.has(status) ? "neutral" : "failure"',
