@@ -825,11 +825,12 @@ describe("a thread that is gone", () => {
       const { join } = yield* executor.start(job("same", input))
       input.text = "changed"
       heard[0]!.gone({ code: 1, error: undefined, unheard: true })
+      // Another one would be sent it as it is now.
+      heard[1]?.answered({ number: orders.at(-1)!.number, kind: "value", value: input })
       assert.deepInclude(yield* Effect.flip(join), { _tag: "WorkerLost", reason: "exited", unheard: true })
       const heardOf = yield* fork(Effect.flip(executor.run(job("same", 2))))
       heard[1]!.gone({ code: 1, error: undefined })
       assert.deepInclude(yield* Fiber.join(heardOf), { _tag: "WorkerLost", unheard: false })
-      assert.strictEqual(orders.length, 3)
       yield* Books.settled(executor)
     }))
 
@@ -845,9 +846,10 @@ describe("a thread that is gone", () => {
       let ending: Fiber.Fiber<unknown, unknown> | undefined
       ends = () => void (ending = Effect.runFork(executor.terminate(1)))
       assert.deepInclude(yield* Effect.flip(executor.run(job("same"))), { _tag: "JobUnsendable", part: "input" })
-      assert.deepStrictEqual(ending?.pollUnsafe(), Exit.succeed("ended"))
+      const told = ending?.pollUnsafe()
       assert.strictEqual((yield* executor.snapshot).ending, 1)
       heard[0]!.gone({ code: 1, error: undefined })
+      assert.deepStrictEqual(told, Exit.succeed("ended"))
       const s = yield* Books.settled(executor)
       assert.deepStrictEqual([s.begun, s.idle, s.busy], [0, 0, 0])
     }))

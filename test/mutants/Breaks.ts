@@ -609,13 +609,6 @@ export const breaks: readonly Break[] = [
     "an abort right behind an end never comes back, and its handle stays open",
     "an abort behind an end that is on its way comes through, and nothing is left",
   ]),
-  ...inFile("adapters/shared/SocketWire.ts", "test/adapters/sockets.test.ts", [
-    "this.#socket.uncork()",
-    "",
-    "nothing is ever sent behind a write that failed",
-    "keeps nothing back of what is written later",
-  ]),
-
   // --- the gateway
   ...inFile("adapters/gateway/Judgement.ts", "test/adapters/gatewayParts.test.ts", [
     'status < 500 || ofRequest.has(status) ? "neutral" : "failure"',
