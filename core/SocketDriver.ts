@@ -100,7 +100,7 @@ export interface SocketDriver {
    * the runtime until that is over.
    */
   readonly cancelling: "closes" | "abandons"
-  /** Addresses of a name, the best first. Interrupted, it is left to itself; nothing is dialled then. */
+  /** Addresses of a name, the best first. Never interrupted: it is counted until it answers, also where nobody waits any more. */
   readonly resolve: (host: string) => Effect.Effect<ReadonlyArray<Address>, DialFault>
   /** Reads certificates and keys, before anything is dialled; asked once an object. */
   readonly credentials: (tls: Tls) => Result.Result<unknown, InvalidRequest>

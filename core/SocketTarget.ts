@@ -107,6 +107,9 @@ const isIpv6 = (host: string): boolean => {
     (halves.length === 2 ? count < 8 : count === 8)
 }
 
+/** One of version 4 in the form of one of version 6, whose socket leads to such ones alone; systems tell of that in many ways. */
+const mapped = /^[0:]*:ffff:([\da-f]{1,4}:[\da-f]{1,4}|\d+\.[\d.]+)$/i
+
 const refused = (field: string, rule: string, value?: unknown): InvalidRequest =>
   new InvalidRequest({ field, rule, value })
 
@@ -183,8 +186,8 @@ const decodeHost = (target: HostTarget, maxReadBytes: number, tls: Tls | undefin
   const rule = wholeRule(port, { min: 1, max: 65_535 })
   if (rule !== undefined) return refused("port", rule, port)
   const localFamily = typeof localAddress === "string" ? familyOf(localAddress) : undefined
-  if (localAddress !== undefined && localFamily === undefined) {
-    return refused("localAddress", "an IP address", localAddress)
+  if (localAddress !== undefined && (localFamily === undefined || mapped.test(localAddress))) {
+    return refused("localAddress", "an IP address, of version 4 as such", localAddress)
   }
   if (localFamily !== undefined && family !== undefined && localFamily !== family) {
     return refused("localAddress", "an address of the same kind as the host", localAddress)

@@ -17,7 +17,7 @@ export const driver = (differences: Differences): SocketDriver => ({
   cancelling: "closes",
   resolve: (host) =>
     Effect.callback<ReadonlyArray<Address>, DialFault>((resume) =>
-      // It cannot be cancelled, and opens nothing of ours.
+      // It cannot be cancelled: `getaddrinfo`, which all three call in a thread of theirs, has no way to be called back.
       lookup(host, { all: true, order: "verbatim" }, (error, addresses) =>
         resume(
           error === null

@@ -529,7 +529,9 @@ describe("a target", () => {
       ]
         .map((bad) => ["host", { ...host, host: bad }] as const),
       ...[0, 65_536, 1.5, NaN, "80", undefined].map((port) => ["port", { ...host, port }] as const),
-      ...["localhost", "", 1].map((localAddress) => ["localAddress", { ...host, localAddress }] as const),
+      ...["localhost", "", 1, "::ffff:10.0.0.1", "::FFFF:a00:1", "0:0:0:0:0:ffff:a00:1"].map((localAddress) =>
+        ["localAddress", { ...host, localAddress }] as const
+      ),
       ["localAddress", { host: "::1", port: 1, localAddress: "10.0.0.1" }],
       ["noDelay", { ...host, noDelay: 1 }],
       ...[0, "999 millis", "25 hours", NaN].map((keepAlive) => ["keepAlive", { ...host, keepAlive }] as const),
@@ -575,6 +577,7 @@ describe("a target", () => {
       ]
         .map((host) => ({ host, port: 65_535 })),
       { host: "::1", port: 1, localAddress: "::2", keepAlive: "1 second", noDelay: false, maxReadBytes: 1 },
+      ...["::ffff:1", "ffff::a00:1", "1::ffff:a00:1"].map((localAddress) => ({ ...host, localAddress })),
       { path: "x".repeat(103) },
       { path: "/a", tls: { serverName: "a.test", ca: [pem], protocols: ["h2", "http/1.1"] } },
     ]
