@@ -10,10 +10,10 @@ import type { DialFault } from "./SocketFault.ts"
 import type { Address } from "./SocketTarget.ts"
 
 /**
- * How many at a time. Node looks up four (`UV_THREADPOOL_SIZE`) and has the others wait where nobody can call them back; here
- * they wait instead, and leave when nobody wants them any more.
+ * How many at a time. Node and Bun look up two (half of `UV_THREADPOOL_SIZE`) and have the others wait where nobody can call them
+ * back; here they wait instead, and leave when nobody wants them any more.
  */
-export const maxLookups = 16
+export const maxLookups = 4
 
 type Addresses = ReadonlyArray<Address>
 type Found = Exit.Exit<Addresses, DialFault>

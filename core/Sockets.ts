@@ -69,8 +69,8 @@ export interface Sockets {
   /**
    * Connects, and makes TLS where that is asked for. The scope closes the socket.
    *
-   * A name is looked up once for all dials that wait for it, and 16 names at a time: those beyond wait for their turn. A name with
-   * several addresses is tried as RFC 8305 has it, a quarter of a second apart and 8 at a time; the fault is that of the first.
+   * A name is looked up once for all dials that wait for it, and four names at a time: those beyond wait for their turn. A name with
+   * several addresses is tried as RFC 8305 has it, a quarter of a second apart and eight at a time; the fault is that of the first.
    *
    * Interrupted at any moment, it has left no handle open when it returns, but for the lookup of a name that has begun: no
    * runtime can cancel that, so it is counted as `resolving`, and serves whoever dials the name, until the runtime answers.

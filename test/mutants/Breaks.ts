@@ -579,7 +579,7 @@ export const breaks: readonly Break[] = [
     "if (this.#begun.size === maxLookups) return",
     "",
     "dials that are interrupted leave lookups without bound",
-    "waits for its turn behind sixteen others, and is never begun where nobody waits for it any more",
+    "waits for its turn behind four others, and is never begun where nobody waits for it any more",
   ], [
     "this.#begun.get(host) ?? ",
     "",
