@@ -8,22 +8,7 @@ import type { Point, Securing, SocketEvents, SocketFacts, SocketWire, TlsFacts }
 import type { Phase } from "../../core/SocketFault.ts"
 import { cut, type Differences, type RuntimeError, translate } from "./SocketCodes.ts"
 import { endsOf, tlsFactsOf } from "./SocketFacts.ts"
-
-const optionsOf = (point: Point): net.NetConnectOpts => {
-  if (point.path !== undefined) return { path: point.path, allowHalfOpen: true }
-  const options: net.TcpNetConnectOpts = {
-    host: point.address.ip,
-    port: point.port,
-    noDelay: point.noDelay,
-    keepAlive: point.keepAliveMillis > 0,
-    keepAliveInitialDelay: point.keepAliveMillis,
-    // The core tries addresses itself, one socket each.
-    autoSelectFamily: false,
-    allowHalfOpen: true,
-  }
-  if (point.local !== undefined) options.localAddress = point.local.ip
-  return options
-}
+import { optionsOf } from "./SocketOptions.ts"
 
 /** Without a permission for a path, Deno throws there and then: told of as everything else is. */
 const begin = (point: Point): net.Socket => {
