@@ -4,13 +4,18 @@
  */
 import { expect, it } from "vitest"
 import * as Effect from "effect/Effect"
-import { tell, type Told } from "./Worlds.ts"
+import * as Fiber from "effect/Fiber"
+import { type Bounds, tell, type Told } from "./Worlds.ts"
 
 const read = <A>(look: () => A): Effect.Effect<A> => Effect.sync(look)
 const write = (change: () => void): Effect.Effect<void> => Effect.sync(change)
 
 /** What pruning finds within one forced switch, which must be what is found without it. */
-const pruned = <S>(prepare: () => S, fibers: (state: S) => Readonly<Record<string, Effect.Effect<void>>>): Told => {
+const pruned = <S>(
+  prepare: () => S,
+  fibers: (state: S) => Readonly<Record<string, Effect.Effect<void>>>,
+  bounds: Bounds = {},
+): Told => {
   const program = {
     prepare: Effect.sync(prepare),
     fibers: (state: unknown) => fibers(state as S),
@@ -18,7 +23,7 @@ const pruned = <S>(prepare: () => S, fibers: (state: S) => Readonly<Record<strin
     shared: (state: unknown) => state,
   }
   const [some, all] = (["pruned", undefined] as const).map((how) =>
-    tell(program, { preemptions: 1, ...(how && { how }) }, (state) => JSON.stringify(state))
+    tell(program, { preemptions: 1, ...bounds, ...(how && { how }) }, (state) => JSON.stringify(state))
   )
   expect([...some!.ends].sort()).toEqual([...all!.ends].sort())
   return some!
@@ -65,6 +70,19 @@ it("states are apart by the order in which the fibers of a race failed, which is
   }))
   const seen = [...told.ends].map((end) => /"seen":"(.*)"/.exec(end)?.[1])
   expect(new Set(seen).size).toBe(3)
+})
+
+it("states are apart by an interruption of a fiber that has not begun", () => {
+  const told = pruned(() => ({ free: 1, seen: -1 }), (s) => ({
+    a: Effect.suspend(() => {
+      s.free--
+      return Effect.flatMap(Effect.forkChild(Effect.ensuring(Effect.void, write(() => void s.free++))), Fiber.await)
+    }),
+    b: write(() => void (s.seen = s.free)),
+  }), { interruptions: 1, interrupt: ["a.1"] })
+  for (const end of [{ free: 0, seen: 0 }, { free: 0, seen: 1 }, { free: 1, seen: 0 }, { free: 1, seen: 1 }]) {
+    expect([end, comesTo(told, end)]).toEqual([end, true])
+  }
 })
 
 it("a state in which one fiber runs does not spare the one in which another does, to whom it costs a switch", () => {
