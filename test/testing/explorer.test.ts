@@ -465,6 +465,12 @@ describe("a fiber that another one has started", () => {
       expect((yield* Explorer.replay(program(false), "")).at(-1)).toMatch(/^a.*ends$/)
     }))
 
+  it.effect("makes no step more for that it may be interrupted before it begins", () =>
+    Effect.gen(function* () {
+      const one = of({ a: Effect.forkDetach(Effect.sync(() => {})) })
+      expect(yield* Explorer.replay(one, "")).toContain("a.1  ends")
+    }))
+
   it.effect("may have been started by what prepares it", () =>
     Effect.gen(function* () {
       const ends = new Set<string>()
