@@ -9,7 +9,7 @@ import { isName, nameRule } from "./Schedule.ts"
 const reserved: ReadonlyArray<string> = ["prepare", "oracle", "cleanup", "main"]
 const ownNames = `${nameRule}, and none of ${reserved.join(", ")}`
 
-const words: Readonly<Record<Allowed, true>> = { defects: true, fibers: true, timers: true, unanswered: true }
+const words: ReadonlyArray<Allowed> = ["defects", "fibers", "timers", "unanswered"]
 
 const isFunction = (value: unknown): boolean => typeof value === "function"
 const isList = (value: unknown, holds: (each: unknown) => boolean): boolean =>
@@ -28,9 +28,9 @@ const rules: Readonly<Record<keyof AnyProgram, Rule>> = {
   shared: { rule: "a function", isOptional: true, holds: isFunction },
   alike: { rule: "a list of names", isOptional: true, holds: (value) => isList(value, isText) },
   allow: {
-    rule: `a list of ${Object.keys(words).join(", ")}`,
+    rule: `a list of ${words.join(", ")}`,
     isOptional: true,
-    holds: (value) => isList(value, (each) => isText(each) && Object.hasOwn(words, each)),
+    holds: (value) => isList(value, (each) => words.some((word) => word === each)),
   },
 }
 

@@ -21,10 +21,7 @@ export interface Finding {
 export const isSame = (one: Finding | undefined, other: Finding): boolean =>
   one?.reason === other.reason && kindOf(one.cause) === kindOf(other.cause)
 
-const kindOf = (cause: unknown): string =>
-  typeof cause === "object" && cause !== null && !("_tag" in cause) && cause instanceof Error
-    ? cause.name
-    : tagOf(cause)
+const kindOf = (cause: unknown): string => cause instanceof Error && !("_tag" in cause) ? cause.name : tagOf(cause)
 
 /** The program with its types forgotten. */
 export type AnyProgram = Program<unknown, Fibers>

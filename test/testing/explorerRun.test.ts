@@ -1289,6 +1289,9 @@ describe("the simplest that fails", () => {
       const program = { ...of({ a: Effect.void }), oracle: () => ++runs === 1 ? Effect.fail("once") : undefined }
       const told = yield* Effect.flip(Explorer.explore(program))
       expect(told).toMatchObject({ _tag: "Uncontrolled", reason: "diverged", schedule: "" })
+      runs = 0
+      const other = { ...program, oracle: () => Effect.fail({ _tag: ++runs === 1 ? "First" : "Other" }) }
+      expect(yield* Effect.flip(Explorer.explore(other))).toMatchObject({ _tag: "Uncontrolled", reason: "diverged" })
     }))
 })
 

@@ -276,6 +276,15 @@ describe("two moments are one state", () => {
     assert.isTrue(isSameEitherWay({}))
     assert.isFalse(isSameEitherWay({ observers: [{}] }))
     assert.isTrue(isSame(ends(b, c, { observers: [{}] }), ends(b, c, { observers: [{}] })))
+    // What something waited for in a run before is nothing to this one.
+    const known = new KnownStates()
+    ends(b, c, { observers: [{}] })(new Played(known, { n: 0 }))
+    const [one, two] = [[b, c], [c, b]].map(([first, second]) => {
+      const run = new Played(known, { n: 0 })
+      ends(first!, second!, {})(run)
+      return run.isKnown()
+    })
+    assert.deepStrictEqual([one, two], [false, true])
     // Nobody has a handle of one of the program's own, unless something waits for it.
     assert.isTrue(isSameEitherWay({ isOwn: true }))
     assert.isFalse(isSameEitherWay({ isOwn: true, observers: [{}] }))

@@ -532,7 +532,7 @@ describe("the bounds of an exploration", () => {
 
   it("name those who are interrupted where somebody is", () => {
     const refused = (given: object) => Effect.runSync(Effect.flip(ExplorerBounds.decode(given)))
-    for (const interrupt of ["a", 5, [], [5], null]) {
+    for (const interrupt of ["a", 5, [], [5], ["a", 5], null]) {
       assert.deepInclude(refused({ interruptions: 1, interrupt }), {
         limit: "interrupt",
         rule: "a list of names, of one at least",
