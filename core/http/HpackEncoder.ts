@@ -83,9 +83,9 @@ export class HpackEncoder {
     return this.#at
   }
 
-  /** Says what was made of the table, at the beginning of a block. */
+  /** Says what was made of the table, at the beginning of a block; that it is empty each time, since the block that said so may be dropped. */
   #announce(least: number): void {
-    if (least < this.#table.max) this.#resize(least)
+    if (least === 0 || least < this.#table.max) this.#resize(least)
     if (this.#wanted !== this.#table.max) this.#resize(this.#wanted)
     this.#least = undefined
   }

@@ -218,12 +218,12 @@ export class Incoming implements FrameSink {
   }
 
   settings(bytes: Uint8Array, from: number, to: number): Rule | undefined {
-    if (this.#quota.isOverAnswered() || this.#quota.isOverSettings(1)) return "flood"
+    if (this.#quota.isOverAnswered()) return "flood"
     const before = this.#peer.window
     const wrong = this.#peer.apply(bytes, from, to)
     if (wrong !== undefined) return wrong
     this.#output.settingsAck()
-    return this.#peer.window === before ? undefined : this.#uploads.raiseAll(this.#peer.window - before)
+    return this.#uploads.raiseAll(this.#peer.window - before)
   }
 
   settingsAck(): Rule | undefined {

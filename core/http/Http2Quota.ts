@@ -32,11 +32,12 @@ export class Quota {
   }
 
   /**
-   * SETTINGS, or so many streams that it had this side look at for next to nothing, which costs the peer a few bytes however
-   * many they are. Only what this side began and sent pays for that, since a peer's own bodies are as many as it likes.
+   * SETTINGS, and so many streams that they had this side look at, which costs the peer a few bytes however many they are.
+   * Only what this side began and sent pays for that, since a peer's own bodies are as many as it likes. To look twice at all
+   * that are under way is never too much.
    */
-  isOverSettings(count: number): boolean {
-    return (this.#settings += count) > this.#max
+  isOverSettings(count: number, streams: number): boolean {
+    return (this.#settings += count) > Math.max(this.#max, 2 * streams)
   }
 
   began(): void {

@@ -9,7 +9,7 @@
 import * as Code from "./Http2ErrorCode.ts"
 import { firstFrame, firstWindow, mostWindow } from "./Http2Frames.ts"
 import type { Output } from "./Http2Output.ts"
-import { bytesAFrame, type Quota } from "./Http2Quota.ts"
+import type { Quota } from "./Http2Quota.ts"
 import type { PeerSettings } from "./Http2Settings.ts"
 import type { Stream, Streams } from "./Http2Streams.ts"
 import type { Event, Exchange, Failed } from "./HttpEngine.ts"
@@ -152,11 +152,13 @@ export class Uploads {
   }
 
   /**
-   * The window of all streams is larger by so many bytes, or smaller: the rule that this breaks. Only those are looked at
-   * that it may open; if one of them may send next to nothing all the same, it counts as a frame of the peer's.
+   * SETTINGS came, and made the window of all streams larger by so many bytes, or smaller: the rule that this breaks. They
+   * count, and so does each stream that is looked at. That is all the work there is: in the line, a look sends or keeps a byte,
+   * or finds the window shut again, which came in here. A `Writable` that further SETTINGS of the same piece made untrue is
+   * told all the same, since events are the same however bytes are split; it is counted, and what its owner then sends pays.
    */
   raiseAll(bytes: number): Rule | undefined {
-    let count = 0
+    let count = 1
     if (this.#isBeyond) {
       // The highest may have been used or closed since.
       this.#highest = 0
@@ -167,13 +169,11 @@ export class Uploads {
       if (this.#isBeyond) return "window-overflow"
     }
     if (bytes > 0) {
-      for (const stream of this.#shut) {
-        this.#wait(stream)
-        if (this.#left(stream) < bytesAFrame) count++
-      }
+      count += this.#shut.size
+      for (const stream of this.#shut) this.#wait(stream)
       this.flush()
     }
-    return this.#quota.isOverSettings(count) ? "flood" : undefined
+    return this.#quota.isOverSettings(count, this.#streams.count) ? "flood" : undefined
   }
 
   /**

@@ -420,6 +420,22 @@ describe("a connection ends", () => {
     assert.deepStrictEqual([Lab.cancel(connection, 3), connection.closed("ended")], ["drained", []])
   })
 
+  it("by a GOAWAY, ahead of which a request was to say that the table is smaller: trailers say it (RFC 7541, 4.2)", () => {
+    for (const sizes of [[], [50]]) {
+      const connection = Lab2.asked({}, [post])
+      connection.receive(settings([1, 0]))
+      connection.takeOutput()
+      // Says it, and is never written.
+      send(connection)
+      connection.receive(Lab2.goAway(0x7fff_ffff, 0))
+      for (const size of sizes) connection.receive(settings([1, size]))
+      connection.takeOutput()
+      Result.getOrThrow(connection.finish(1, [["accept", "x"]]))
+      const [first, second] = Lab2.join(...connection.takeOutput()).subarray(9)
+      assert.deepStrictEqual([first, second], sizes.length === 0 ? [0x20, 0x53] : [0x20, 0x3f])
+    }
+  })
+
   it("by a GOAWAY that leaves some exchanges out, which were not served", () => {
     const connection = Lab2.asked({}, [get, get, get])
     assert.deepStrictEqual(says(connection, Lab2.goAway(3, 11, "too much")), [

@@ -398,15 +398,18 @@ describe("what is for no exchange", () => {
 
   it("is paid for by the peer's own bodies, but for what its settings cost", () => {
     const quota = new Quota(100)
-    for (const count of [1, 99]) assert.isFalse(quota.isOverSettings(count))
+    for (const count of [1, 99]) assert.isFalse(quota.isOverSettings(count, 0))
     quota.carried()
     quota.moved(1e9)
-    assert.isTrue(quota.isOverSettings(1))
+    assert.isTrue(quota.isOverSettings(1, 0))
     quota.began()
-    assert.isFalse(quota.isOverSettings(15))
+    assert.isFalse(quota.isOverSettings(15, 0))
     quota.sent(2_560)
-    assert.isFalse(quota.isOverSettings(10))
-    assert.isTrue(quota.isOverSettings(1))
+    assert.isFalse(quota.isOverSettings(10, 0))
+    assert.isTrue(quota.isOverSettings(1, 50))
+    // Twice as many as the streams are none too many.
+    assert.isFalse(quota.isOverSettings(1, 51))
+    assert.isTrue(quota.isOverSettings(1, 51))
   })
 })
 

@@ -132,6 +132,7 @@ const taken = (sent: (i: number) => Uint8Array, connection: EngineConnection): r
   return [1_000, ""]
 }
 const options = { maxIdleFrames: 100 }
+const upload = { ...get, method: "POST", body: { bytes: undefined } }
 
 describe("a limit of the connection ends it behind the last that is within it:", () => {
   // SETTINGS that came before, less what two exchanges allow.
@@ -214,9 +215,62 @@ describe("a limit of the connection ends it behind the last that is within it:",
     assert.strictEqual(frames, 11 * 90)
   })
 
+  it("a flood of SETTINGS that shut the windows of many bodies and open them, of which none is sent more than a byte", () => {
+    for (const count of [90, 450]) {
+      const connection = open({ maxIdleFrames: 1_000, maxStreamsAtFirst: 450 }, settings([4, 20_000]))
+      for (let i = 0; i < count; i++) send(connection, { ...get, method: "POST", body: new Uint8Array(20_000) })
+      connection.takeOutput()
+      const [cycles, why] = taken(
+        () => Lab2.join(settings([4, 0]), Lab2.windowUpdate(0, 1), settings([4, 20_000])),
+        connection,
+      )
+      // Each is looked at but for those that were sent whole; two of the frames count as well.
+      assert.strictEqual(why, "retired fault flood settings 1000")
+      assert.strictEqual(cycles, count === 90 ? 11 : 2)
+    }
+  })
+
+  it("a flood of SETTINGS that have the owners of many uploads told in vain", () => {
+    const connection = open({ maxIdleFrames: 1_000 }, Lab2.join(settings([4, 0]), Lab2.windowUpdate(0, 1e9)))
+    const part = new Uint8Array(1_000)
+    for (let i = 0; i < 90; i++) connection.upload(ask(connection, upload), part)
+    let told = 0
+    while (!connection.isRetired && told < 10_000) {
+      for (const event of connection.receive(Lab2.join(settings([4, 256]), settings([4, 0])))) {
+        if (event._tag !== "Writable") continue
+        told++
+        assert.strictEqual(Result.getOrElse(connection.upload(event.exchange, part), () => 0), 0)
+      }
+    }
+    assert.strictEqual(told, 11 * 90)
+  })
+
+  it("no flood are the first SETTINGS that open a window at all, however many wait for it", () => {
+    const connection = open({ ...options, maxStreamsAtFirst: 500 }, settings([4, 0]))
+    for (let i = 0; i < 500; i++) connection.upload(ask(connection, upload), new Uint8Array(10))
+    const told = connection.receive(settings([4, 10]))
+    assert.deepStrictEqual([told.length, connection.isRetired], [500, false])
+    connection.receive(settings([4, 0]))
+    assert.isFalse(connection.isRetired)
+  })
+
+  it("a flood of windows that dribble an upload", () => {
+    const connection = flooded()
+    const exchange = ask(connection, upload)
+    const part = new Uint8Array(100_000)
+    connection.receive(Lab2.windowUpdate(exchange, 1_000_000))
+    connection.upload(exchange, part)
+    const [count, why] = taken(() => {
+      connection.upload(exchange, part)
+      return Lab2.windowUpdate(0, 1)
+    }, connection)
+    assert.strictEqual(why, "retired fault flood window-update 100")
+    assert.isAtMost(count, 101)
+  })
+
   it("no flood are SETTINGS that open many windows far, or nothing that waits", () => {
     const connection = open(options, settings([4, 0]))
-    for (let i = 0; i < 90; i++) send(connection, { ...get, method: "POST", body: new Uint8Array(5_000) })
+    for (let i = 0; i < 90; i++) send(connection, { ...get, method: "POST", body: new Uint8Array(5_120) })
     for (let i = 1; i <= 20; i++) {
       connection.takeOutput()
       connection.receive(Lab2.join(settings([4, 256 * i]), Lab2.windowUpdate(0, 90 * 256)))
@@ -274,7 +328,7 @@ describe("a limit of the connection ends it behind the last that is within it:",
 
   it("no flood are the windows and pings beside small parts, in one direction or the other", () => {
     const connection = open(options)
-    const tunnel = ask(connection, { ...get, method: "POST", body: { bytes: undefined } })
+    const tunnel = ask(connection, upload)
     says(connection, response(tunnel, 200))
     for (let i = 0; i < 1_000; i++) {
       if (i < 500) connection.upload(tunnel, new Uint8Array(5))
