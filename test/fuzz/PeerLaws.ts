@@ -11,6 +11,7 @@ import * as Lab from "../support/http/Lab.ts"
 import * as Lab2 from "../support/http/Lab2.ts"
 import { must } from "./Law.ts"
 import type { PeerCase, Step, What } from "./PeerCase.ts"
+import { ReferenceHpack } from "./ReferenceHpack.ts"
 
 const first = 65_535
 export const limits: Http2.Options = { maxStreamWindowBytes: first, maxConnectionWindowBytes: 100_000 }
@@ -19,6 +20,8 @@ export const limits: Http2.Options = { maxStreamWindowBytes: first, maxConnectio
 interface Shared {
   readonly id: number
   readonly kind: What
+  /** A field of its request that the table holds, and its trailers as well. */
+  readonly agent: string
   /** What this side may send, and what the peer may. */
   out: number
   in: number
@@ -48,8 +51,8 @@ const { Type, endHeaders, endStream, frame, padded } = Lab2
 const uploads: ReadonlySet<What> = new Set(["sized", "open", "tunnel"])
 const large = new Uint8Array(70_000)
 
-const requestOf = (what: What, bytes: number): HttpRequest | undefined => {
-  const { get } = Lab2
+const requestOf = (what: What, agent: string, bytes: number): HttpRequest | undefined => {
+  const get = { ...Lab2.get, fields: [["user-agent", agent]] } as const
   switch (what) {
     case "get":
       return get
@@ -82,18 +85,27 @@ class Both {
   #window = first
   #frame = 16_384
   #last = Infinity
+  readonly #hpack = new ReferenceHpack(4_096)
+  /** The table's size in each SETTINGS that is not acknowledged, the one that holds now, and the least since the last block. */
+  readonly #asked: Array<number | undefined> = []
+  #table = 4_096
+  #least = Infinity
 
   constructor(connection: EngineConnection) {
     this.#connection = connection
     this.#look()
-    this.#feed(Lab2.settings())
+    this.#set()
   }
 
   step([what, which, bytes]: Step): void {
-    const request = requestOf(what, bytes)
+    const agent = `agent ${which % 7}`
+    const request = requestOf(what, agent, bytes)
     const all = [...this.#all.values()]
-    if (request !== undefined) this.#send(request, what)
-    else if (what === "connection" || what === "windows" || what === "frames" || what === "ping" || what === "go") {
+    if (request !== undefined) this.#send(request, what, agent)
+    else if (
+      what === "connection" || what === "windows" || what === "frames" || what === "table" || what === "ping" ||
+      what === "go"
+    ) {
       this.#connectionWide(what, which, bytes, all)
     } else if (all.length > 0) {
       const one = all[which % all.length]!
@@ -141,7 +153,7 @@ class Both {
       .filter(({ local, over, peer }) => over === "" || local === "open" || peer !== "ended")
   }
 
-  #send(request: HttpRequest, kind: What): void {
+  #send(request: HttpRequest, kind: What, agent: string): void {
     const sent = this.#connection.trySend(request)
     must(sent._tag !== "Malformed", "a request that is right was refused")
     if (sent._tag !== "Accepted") return
@@ -149,7 +161,17 @@ class Both {
     must(!this.#all.has(id), `${id} was used before`)
     must(!this.#connection.isSendEnded(id), `${id} is sent, and nothing of it came out`)
     const tunnel = kind === "tunnel"
-    const at = { id, kind, out: this.#window, in: first, local: "open", peer: "head", bodied: true, tunnel } as const
+    const at = {
+      id,
+      kind,
+      agent,
+      out: this.#window,
+      in: first,
+      local: "open",
+      peer: "head",
+      bodied: true,
+      tunnel,
+    } as const
     const body = request.body !== undefined && "bytes" in request.body ? request.body.bytes : undefined
     const left = body ?? Infinity
     const sending = {
@@ -180,7 +202,7 @@ class Both {
       one.given = one.left === 0
       must(!connection.isSendEnded(id), `${id} is sent, and its end did not come out`)
     } else if (what === "finish") {
-      if (Result.isFailure(connection.finish(id, one.tunnel || bytes === 0 ? [] : [["x", "y"]]))) return
+      if (Result.isFailure(connection.finish(id, one.tunnel || bytes === 0 ? [] : [["user-agent", one.agent]]))) return
       must(!one.given && !connection.isSendEnded(id), `${id} was finished twice, or is sent before its end came out`)
       one.given = true
       one.short = false
@@ -200,7 +222,7 @@ class Both {
   }
 
   #connectionWide(
-    what: "connection" | "windows" | "frames" | "ping" | "go",
+    what: "connection" | "windows" | "frames" | "table" | "ping" | "go",
     which: number,
     bytes: number,
     all: ReadonlyArray<Shared>,
@@ -214,11 +236,13 @@ class Both {
     } else if (what === "windows") {
       for (const one of all) one.out += bytes - this.#window
       this.#window = bytes
-      this.#feed(Lab2.settings([4, bytes]))
+      this.#set([4, bytes])
     } else if (what === "frames") {
       this.#frame = 16_384 + bytes
-      this.#feed(Lab2.settings([5, this.#frame]))
-    } else if (which % 8 === 0 && all.length > 0) {
+      this.#set([5, this.#frame])
+    } else if (what === "table") {
+      this.#set([1, bytes])
+    } else if (which % 4 === 0 && all.length > 0) {
       // What it has answered it served.
       const least = Math.max(0, ...all.filter(({ answered }) => answered).map(({ id }) => id))
       this.#last = Math.min(this.#last, Math.max(least, all[which % all.length]!.id))
@@ -273,6 +297,11 @@ class Both {
     }
   }
 
+  #set(...values: ReadonlyArray<readonly [id: number, value: number]>): void {
+    this.#asked.push(values.find(([id]) => id === 1)?.[1])
+    this.#feed(Lab2.settings(...values))
+  }
+
   /** In two pieces, so that frames are cut. */
   #feed(bytes: Uint8Array): void {
     const at = bytes.length % 11
@@ -319,6 +348,7 @@ class Both {
       const length = view.getUint32(at) >>> 8
       const [type, flags, id] = [bytes[at + 3]!, bytes[at + 4]!, view.getUint32(at + 5)]
       must(length <= this.#frame, `a frame of ${length} bytes came out`)
+      if (type === Type.settings && flags === 1) this.#acknowledged()
       if (id > 0) this.#came(this.#all.get(id), type, flags, length, view, at + 9)
       else if (type === Type.windowUpdate) {
         this.#in += view.getUint32(at + 9)
@@ -342,10 +372,29 @@ class Both {
     if (!one.held) one.sendEnded = isSent
   }
 
+  /** From here on a table smaller than the one in use holds, and the next block has to say so (RFC 7541, 4.2). */
+  #acknowledged(): void {
+    const size = this.#asked.shift()
+    if (size === undefined) return
+    if (size < this.#hpack.size) this.#least = Math.min(this.#least, size)
+    this.#table = size
+  }
+
+  #block(one: Shared, block: Uint8Array): void {
+    const fields = this.#hpack.read(Lab.text(block))
+    must(fields !== undefined, `a block of ${one.id} cannot be read`)
+    const { size, sizes } = this.#hpack
+    must(this.#least === Infinity || sizes[0]! <= this.#least, `a block of ${one.id} says nothing of a smaller table`)
+    must(size <= this.#table, `a block of ${one.id} uses more than the table that it has`)
+    this.#least = Infinity
+    must(fields!.some(([, value]) => value === one.agent), `a block of ${one.id} has fields of another`)
+  }
+
   #came(one: Shared | undefined, type: number, flags: number, length: number, view: DataView, at: number): void {
     must(one !== undefined, "a stream came out that was not begun")
     one!.seen = true
     const { id, local } = one!
+    if (type === Type.headers) this.#block(one!, new Uint8Array(view.buffer, at, length))
     if (type === Type.windowUpdate) {
       one!.in += view.getUint32(at)
       must(one!.in <= first, `the window of ${id} was opened further than it is`)

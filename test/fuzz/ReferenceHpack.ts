@@ -66,6 +66,8 @@ const need = (holds: boolean): void => {
 export class ReferenceHpack {
   readonly #most: number
   #size: number
+  /** The sizes of the table that the last block said. */
+  sizes: ReadonlyArray<number> = []
   #table: ReadonlyArray<Field> = []
   #rest: ReadonlyArray<number> = []
 
@@ -73,9 +75,14 @@ export class ReferenceHpack {
     this.#most = this.#size = most
   }
 
+  get size(): number {
+    return this.#size
+  }
+
   /** The fields of a block, or undefined. */
   read(block: string): ReadonlyArray<Field> | undefined {
     this.#rest = Array.from(block, (letter) => letter.charCodeAt(0))
+    this.sizes = []
     try {
       return this.#fields()
     } catch (error) {
@@ -91,6 +98,7 @@ export class ReferenceHpack {
       if (pattern.startsWith("001")) {
         need(sizes-- > 0)
         this.#size = this.#integer(5)
+        this.sizes = [...this.sizes, this.#size]
         need(this.#size <= this.#most)
         this.#evict()
         continue
