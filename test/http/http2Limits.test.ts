@@ -1,5 +1,6 @@
 /** What bounds an HTTP/2 peer: sizes of heads, floods of frames, bombs of HPACK, and what is kept of what it sent. */
 import { assert, describe, it } from "vitest"
+import * as fc from "fast-check"
 import * as Result from "effect/Result"
 import type { EngineConnection } from "../../core/http/HttpEngine.ts"
 import * as Http2 from "../../core/http/Http2.ts"
@@ -378,6 +379,38 @@ describe("of a peer that is hostile, nothing grows beyond the limits", () => {
     assert.match(says(connection, ...parts).join(), /^1: failed head-bytes \S+ \d+ 65536$/)
     assert.isAtMost(connection.retainedBytes, 4_096)
     assert.deepStrictEqual(says(connection, response(3, 200, [], endStream)), ["3: 200 0", "3: end"])
+  })
+
+  it("it makes this side tell and write no more than was begun, sent and left to it, however it turns its windows", () => {
+    const turns = [
+      ...[0, 0, 1, 256, 20_000].map((window) => settings([4, window])),
+      ...[[0, 1], [0, 256], [3, 300]].map(([id, bytes]) => Lab2.windowUpdate(id!, bytes!)),
+    ]
+    const part = new Uint8Array(5_000)
+    const turn = fc.array(fc.constantFrom(...turns), { minLength: 1, maxLength: 4 })
+    fc.assert(
+      fc.property(fc.array(turn, { minLength: 1, maxLength: 8 }), (all) => {
+        const connection = open(options, settings([4, 0]))
+        for (let i = 0; i < 30; i++) {
+          if (i % 3 === 0) send(connection, { ...get, method: "POST", body: part })
+          else connection.upload(ask(connection, upload), part)
+        }
+        let [work, sent] = [0, 0]
+        for (let i = 0; i < 2_000 && !connection.isRetired; i++) {
+          for (const event of connection.receive(Lab2.join(...all[i % all.length]!))) {
+            work++
+            if (event._tag === "Writable") connection.upload(event.exchange, part)
+          }
+          for (const line of Lab2.written(connection)) {
+            const [, bytes] = /^data \d+ (\d+)$/.exec(line) ?? []
+            if (line.startsWith("data")) work++
+            sent += Number(bytes ?? 0)
+          }
+        }
+        assert.isAtMost(work, 2 * (100 + 2 * 30 + sent / 256) + 30)
+      }),
+      { seed: 20_261_130, numRuns: 50 },
+    )
   })
 
   it("a block and a frame that drip are kept up to their limits, a body not at all", () => {
