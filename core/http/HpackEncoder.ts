@@ -83,7 +83,7 @@ export class HpackEncoder {
     return this.#at
   }
 
-  /** Says what was made of the table, at the beginning of a block; that it is empty each time, since the block that said so may be dropped. */
+  /** Says what was made of the table, at the beginning of a block: no size again but 0, which may have been in one that was dropped. */
   #announce(least: number): void {
     if (least === 0 || least < this.#table.max) this.#resize(least)
     if (this.#wanted !== this.#table.max) this.#resize(this.#wanted)

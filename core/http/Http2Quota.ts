@@ -44,7 +44,7 @@ export class Quota {
     this.sent(framesAnExchange * bytesAFrame)
   }
 
-  /** A frame of the peer's that carries a part of a body, or a part that was given to be sent. */
+  /** A frame of the peer's that carries a part of a body, or a part that was given and went out whole. */
   carried(): void {
     this.moved(framesAPiece * bytesAFrame)
   }
