@@ -53,9 +53,8 @@ class Heat<T, A, E> {
   readonly #parent: Scope.Scope
   readonly #candidates: ReadonlyArray<T>
   readonly #attempt: (candidate: T, scope: Scope.Closeable) => Effect.Effect<A, E>
-  /** Those that have not failed, by the place of their candidate. */
-  readonly #attempts = new Map<number, Attempt>()
-  #begun = 0
+  /** Those that have begun, by the place of their candidate. */
+  readonly #attempts: Array<Attempt> = []
   #failed = 0
   #first: Exit.Exit<A, E> | undefined = undefined
   #won: { readonly place: number; readonly exit: Exit.Exit<A, E> } | undefined = undefined
@@ -75,40 +74,35 @@ class Heat<T, A, E> {
     if (this.#won !== undefined) return this.#won.exit
     const failed = this.#failed
     if (failed === this.#candidates.length) return this.#first!
-    const begun = this.#mayBegin ? this.#begin(this.#begun++) : Effect.void
+    const begun = this.#mayBegin ? this.#begin(this.#attempts.length) : Effect.void
     return Effect.flatMap(Effect.andThen(begun, this.#heard(failed)), () => this.run)
   })
 
   /** Ends all attempts but the winner, and waits until nothing of them is left. */
   over(isWon: boolean): Effect.Effect<void> {
-    if (isWon) this.#attempts.delete(this.#won!.place)
+    const rest = this.#attempts.filter((_, place) => !isWon || place !== this.#won?.place)
     // The fiber is over before its scope is closed, so that what it took last is in there.
     const end = ({ fiber, scope }: Attempt): Effect.Effect<void> =>
       Effect.andThen(Fiber.interrupt(fiber), Scope.close(scope, Exit.void))
-    return Effect.forEach([...this.#attempts.values()], end, { concurrency: "unbounded", discard: true })
+    return Effect.forEach(rest, end, { concurrency: "unbounded", discard: true })
   }
 
   get #mayBegin(): boolean {
-    return this.#begun < this.#candidates.length && this.#begun - this.#failed < maxAttempts
+    const { length } = this.#attempts
+    return length < this.#candidates.length && length - this.#failed < maxAttempts
   }
 
   #begin(place: number): Effect.Effect<void> {
     return Effect.suspend(() => {
       const scope = Scope.forkUnsafe(this.#parent)
-      let isOver = false
       const attempt = Effect.onExit(this.#attempt(this.#candidates[place]!, scope), (exit) => {
-        const told = Effect.sync(() => {
-          isOver = Exit.isFailure(exit)
-          this.#settle(place, exit)
-        })
+        const told = Effect.sync(() => this.#settle(place, exit))
         return Exit.isSuccess(exit) ? told : Effect.andThen(Scope.close(scope, exit), told)
       })
       const begun = Effect.forkDetach(Effect.asVoid(Effect.exit(attempt)), { startImmediately: true })
       // No interruption comes between beginning it and knowing of it.
       return Effect.uninterruptible(
-        Effect.map(begun, (fiber) => {
-          if (!isOver) this.#attempts.set(place, { scope, fiber })
-        }),
+        Effect.map(begun, (fiber) => void this.#attempts.push({ scope, fiber })),
       )
     })
   }
@@ -117,7 +111,6 @@ class Heat<T, A, E> {
     if (Exit.isSuccess(exit)) this.#won ??= { place, exit }
     else {
       this.#failed++
-      this.#attempts.delete(place)
       if (place === 0) this.#first = exit
     }
     this.#wake()

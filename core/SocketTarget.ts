@@ -142,7 +142,7 @@ export const decode = (target: Target): Result.Result<Plan, InvalidRequest> => {
 }
 
 /** Its first field that is none of those `known`; one that is misspelled would be left out without a word. */
-const strange = (value: object, known: ReadonlyArray<string>, within = ""): InvalidRequest | undefined => {
+const strange = (value: object | undefined, known: ReadonlyArray<string>, within = ""): InvalidRequest | undefined => {
   for (const field in value) {
     if (!known.includes(field)) return refused(`${within}${field}`, `one of the fields ${known.join(", ")}`)
   }
@@ -210,7 +210,7 @@ const socketFault = (maxReadBytes: number, tls: Tls | undefined): InvalidRequest
 }
 
 const tlsFault = (tls: Tls): InvalidRequest | undefined => {
-  const stranger = strange(tls, ofTls, "tls.") ?? strange(tls.certificate ?? {}, ofCertificates, "tls.certificate.")
+  const stranger = strange(tls, ofTls, "tls.") ?? strange(tls.certificate, ofCertificates, "tls.certificate.")
   if (stranger !== undefined) return stranger
   const { ca, certificate, protocols, serverName } = tls
   if (serverName !== undefined && !isHost(serverName)) {

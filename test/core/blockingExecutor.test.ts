@@ -705,7 +705,7 @@ describe("an executor made by hand", () => {
       const executor = yield* BlockingExecutor.make({ threads: 1 }, threads)
       breaks("spawn")
       const unstarted = yield* Effect.flip(executor.run(job("same")))
-      assert.deepInclude(unstarted, { _tag: "WorkerLost", reason: "not-started", error })
+      assert.deepInclude(unstarted, { _tag: "WorkerLost", reason: "not-started", error, unheard: true })
       breaks("send")
       const unsent = yield* Effect.flip(executor.run(job("same")))
       assert.deepInclude(unsent, { _tag: "JobUnsendable", part: "input", error })

@@ -587,7 +587,7 @@ export const breaks: readonly Break[] = [
     "that nobody waits for any more is counted until the runtime answers, and serves who dials meanwhile",
   ]),
   ...inFile("core/HappyEyeballs.ts", "test/core/sockets.test.ts", [
-    " && this.#begun - this.#failed < maxAttempts",
+    " && length - this.#failed < maxAttempts",
     "",
     "a name with many addresses that do not answer opens a socket for each of them",
     "beyond eight are tried once one of those under way has failed, however many there are",
