@@ -563,7 +563,7 @@ const told = (rig: Rig) =>
     return { sockets, begin }
   })
 
-/** In which phase every eighth dial is interrupted for certain, however busy the machine is; the others at a moment of their own. */
+/** In which phase every 48th dial is interrupted for certain, however busy the machine is; the others at a moment of their own. */
 type Phase = "once it has begun" | "once it is connected"
 
 const interruptions = (
@@ -584,14 +584,14 @@ const interruptions = (
       const interrupted = (place: number) =>
         Effect.gen(function* () {
           const { connected, dialing } = yield* begin(whom)
-          if (place % 8 > 0) {
+          if (place % 48 > 0) {
             for (let turns = moment(8); turns > 0; turns--) yield* Effect.yieldNow
             const millis = moment(most)
             if (millis > 0) yield* Effect.sleep(millis)
           } else if (phase === "once it is connected") yield* connected
           yield* Fiber.interrupt(dialing)
           const { _tag } = yield* Fiber.await(dialing)
-          if (place % 8 === 0) yield* same(`the dial interrupted ${phase}`, _tag, "Failure")
+          if (place % 48 === 0) yield* same(`the dial interrupted ${phase}`, _tag, "Failure")
         })
       yield* Effect.forEach(Array.from({ length: together }, (_, i) => i), interrupted, { concurrency: 32 })
       // As it is before anything else has a turn: the far side, which is in this process too, has not heard of it. A lookup that
