@@ -579,6 +579,7 @@ describe("a peer is asked whether it is there", () => {
     assert.match(says(settling, settings(), Lab2.settingsAck).join(), /^retired fault unasked-ack settings/)
     const settled = open()
     assert.deepStrictEqual(says(settled, Lab2.settingsAck), [])
+    settled.takeOutput()
     assert.match(says(settled, Lab2.settingsAck).join(), /^retired fault unasked-ack settings/)
   })
 

@@ -329,6 +329,8 @@ describe("toward the peer", () => {
       const heard = Lab2.told(connection.receive(new Uint8Array(0)))
       const others = what.endsWith("held") ? ["3: writable"] : ["5: sent whole"]
       assert.deepStrictEqual(heard, others, what)
+      // What comes later is news.
+      assert.deepStrictEqual(says(connection, response(3, 200)), what === "cancel" ? [] : ["3: 200 ?"], what)
     }
   })
 
