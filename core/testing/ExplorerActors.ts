@@ -45,7 +45,7 @@ export class Actor {
    */
   resuming: "there" | "atWork" | undefined = undefined
   steps = 0
-  /** How many it had made when it was first interrupted from outside. */
+  /** How many it had made when it was last interrupted from outside. */
   interruptedAt: number | undefined = undefined
   /** It is one of the program's own that has not been chosen yet. */
   isFresh = false

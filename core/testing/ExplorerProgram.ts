@@ -12,7 +12,7 @@ export type Exits<F extends Fibers> = {
 }
 
 /**
- * How many steps each of them has made since it was interrupted from outside; who was not is not in it. One that takes more
+ * How many steps each of them has made since it was last interrupted from outside; who was not is not in it. One that takes more
  * than its finalizers need has swallowed the interruption and gone on.
  */
 export type Interrupted<F extends Fibers> = { readonly [K in keyof F]?: number }

@@ -367,7 +367,7 @@ export class World implements Scheduler.Scheduler {
       case "time":
         return this.#advance()
       default:
-        act.actor.interruptedAt ??= act.actor.steps
+        act.actor.interruptedAt = act.actor.steps
         act.actor.fiber.interruptUnsafe()
     }
   }
