@@ -1,4 +1,4 @@
-/** K. Sockets beside what they stand on: `node:net` with callbacks, and nothing owned. CPU of this process alone. */
+/** K. Sockets beside what they stand on: `node:net` with callbacks, and nothing owned. CPU of this process alone, on one core with the servers. */
 import { spawn } from "node:child_process"
 import * as net from "node:net"
 import process from "node:process"
@@ -11,6 +11,7 @@ import * as Node from "../../../adapters/node/Sockets.ts"
 import * as Sockets from "../../../core/Sockets.ts"
 import * as Runtime from "../../support/Runtime.ts"
 import { median } from "../Interval.ts"
+import { pin } from "../OneCore.ts"
 import { alternate, type Measure, type Pair } from "../Rounds.ts"
 import { type Emit, figures } from "../Row.ts"
 
@@ -27,6 +28,7 @@ const servers = (): Promise<{ readonly echo: number; readonly source: number }> 
     const [binary = "", ...args] = Runtime.command("node")
     const child = spawn(binary, [...args, script], { stdio: ["pipe", "pipe", "inherit"] })
     child.once("error", reject)
+    child.once("exit", (status) => reject(new Error(`the servers ended with status ${status}`)))
     child.stdout.once("data", (line) => resolve(JSON.parse(String(line))))
   })
 
@@ -155,6 +157,7 @@ const warm = async (pairs: ReadonlyArray<Pair>): Promise<void> => {
 }
 
 export const measure = async (emit: Emit): Promise<void> => {
+  pin()
   const ports = await servers()
   const sockets = Effect.runSync(Sockets.make(driver))
   const open = (port: number): Promise<Sockets.Socket> =>
