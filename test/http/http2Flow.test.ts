@@ -230,6 +230,15 @@ describe("toward the peer", () => {
     assert.strictEqual(upload(connection, 5, 100_000), 20_000)
   })
 
+  it("as does what is left of it by one that comes with less than he had waited to give", () => {
+    const connection = open({}, settings([4, 1_000_000]))
+    for (const body of [{ bytes: undefined }, { bytes: undefined }]) ask(connection, post(body))
+    assert.deepStrictEqual([upload(connection, 1, 70_000), upload(connection, 3, 100)], [65_535, 0])
+    assert.deepStrictEqual(says(connection, windowUpdate(0, 100)), ["1: writable"])
+    assert.strictEqual(upload(connection, 1, 10), 10)
+    assert.deepStrictEqual([says(connection), upload(connection, 3, 100)], [["3: writable"], 90])
+  })
+
   it("and nobody whose sending side has ended is told", () => {
     const connection = open({}, settings([4, 10]))
     ask(connection, post({ bytes: undefined }))
