@@ -2,16 +2,18 @@
  * Names that are being looked up. No runtime can cancel that, so a lookup that has begun is owned and counted here until the
  * runtime answers, whoever has left meanwhile: one a name, for all who wait for it, and so many at a time.
  */
+import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import type * as Exit from "effect/Exit"
 import type { Census } from "./SocketConnection.ts"
 import type { SocketDriver } from "./SocketDriver.ts"
 import type { DialFault } from "./SocketFault.ts"
 import type { Address } from "./SocketTarget.ts"
+import { shielded } from "./Transition.ts"
 
 /**
- * How many at a time. Node and Bun look up two (half of `UV_THREADPOOL_SIZE`) and have the others wait where nobody can call them
- * back; here they wait instead, and leave when nobody wants them any more.
+ * How many at a time. A runtime may look up as few as two and have the others wait where nobody can call them back; here they
+ * wait instead, and leave when nobody wants them any more.
  */
 export const maxLookups = 4
 
@@ -70,6 +72,6 @@ export class Lookups {
     this.#begun.delete(lookup.host)
     this.#census.resolving--
     this.#beginNext()
-    for (const resume of lookup.waiting) resume(found)
+    for (const resume of lookup.waiting) shielded(Context.empty(), () => resume(found))
   }
 }

@@ -182,7 +182,10 @@ export class SocketConnection {
   #makeRead(): Effect.Effect<Bytes | undefined, IoFault> {
     const leave = Effect.sync(() => void (this.#reader = undefined))
     // Takes and gives in one step: between two, a fiber may be interrupted, and the piece that it had taken would be lost.
-    const take = Effect.sync(() => this.#take())
+    const take = Effect.catchDefect(
+      Effect.sync(() => this.#take()),
+      (busy) => busy instanceof SocketBusy ? Effect.fail(busy) : Effect.die(busy),
+    )
     const wait = Effect.callback<Bytes | undefined, IoFault>((resume) => {
       const now = this.#next(take)
       if (now !== undefined) return resume(now)
@@ -203,7 +206,7 @@ export class SocketConnection {
   }
 
   /** What a read comes to now, which is `take` where something has come; undefined where it has to wait. */
-  #next(take: Effect.Effect<Bytes>): Effect.Effect<Bytes | undefined, IoFault> | undefined {
+  #next(take: Effect.Effect<Bytes, SocketBusy>): Effect.Effect<Bytes | undefined, IoFault> | undefined {
     if (this.#isClosedHere) return Effect.fail(new SocketClosed({ phase: "read" }))
     if (this.#pieces.length > 0) return take
     if (this.#isEnded) return over

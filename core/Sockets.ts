@@ -214,7 +214,7 @@ const isNoPiece = (piece: unknown): boolean =>
 /** Not every version of the types knows of it, nor has shared memory it. */
 const isDetached = ({ buffer }: ArrayBufferView): boolean => "detached" in buffer && buffer.detached === true
 
-/** Deno takes nothing at all over TLS for an end of the connection. */
+/** There is nothing of it to send, and not every runtime takes it for nothing. */
 const isNotEmpty = ({ byteLength }: Uint8Array): boolean => byteLength > 0
 
 const notBytes = { field: "bytes", rule: "a Uint8Array, or an array of them", value: {} }

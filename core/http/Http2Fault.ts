@@ -35,7 +35,7 @@ import { Refusal } from "../Refusal.ts"
  * - `hpack-table-size`: at the beginning of a block, twice at most, and at most what was announced
  * - `hpack-cut`: the block ends with a field
  * - `flood`: at most the limit of frames that carry nothing for an exchange, beyond what the exchanges account for; SETTINGS
- *   also count each stream that they let send next to nothing
+ *   also count each stream that waits for the window which they open
  */
 export type Http2Rule =
   | "pseudo-field"

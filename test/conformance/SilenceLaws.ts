@@ -9,6 +9,7 @@ import * as Deadline from "../../core/Deadline.ts"
 import type { SocketDriver } from "../../core/SocketDriver.ts"
 import * as Sockets from "../../core/Sockets.ts"
 import type { HostTarget } from "../../core/SocketTarget.ts"
+import { none } from "../support/Handles.ts"
 import type { Kind, Place, SilentPeer } from "../support/SilentPeer.ts"
 import { about, type Law, same, truly } from "./Law.ts"
 
@@ -22,7 +23,6 @@ export interface Rig {
 
 type Some = Omit<Law<Rig>, "about">
 
-const none = { resolving: 0, dialing: 0, open: 0, closing: 0, abandoned: 0 }
 const long = 16_777_216
 /** For so long nothing is heard of what does not come: a law that holds takes no harm where it is too short. */
 const whileMillis = 100

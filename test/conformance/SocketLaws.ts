@@ -6,6 +6,7 @@ import type * as Scope from "effect/Scope"
 import type { SocketDriver, SocketFacts } from "../../core/SocketDriver.ts"
 import * as Sockets from "../../core/Sockets.ts"
 import type { Target, Tls } from "../../core/SocketTarget.ts"
+import { none } from "../support/Handles.ts"
 import { about, chance, type Law, same, truly } from "./Law.ts"
 import * as Pattern from "./Pattern.ts"
 import type { Peers } from "./Peers.ts"
@@ -106,13 +107,7 @@ const echoes = (
       yield* socket.end
       yield* same("echo", yield* rest(socket), "hello")
       yield* socket.close
-      yield* same("handles", yield* rig.sockets.snapshot, {
-        resolving: 0,
-        dialing: 0,
-        open: 0,
-        closing: 0,
-        abandoned: 0,
-      })
+      yield* same("handles", yield* rig.sockets.snapshot, none)
     }),
 })
 
@@ -297,13 +292,7 @@ const secured: ReadonlyArray<Some> = [
         yield* same("dials", (yield* rig.sockets.snapshot).dialing, 1)
         yield* Fiber.interrupt(fiber)
         yield* same("sockets that are open", yield* rig.open, before)
-        yield* same("handles", yield* rig.sockets.snapshot, {
-          resolving: 0,
-          dialing: 0,
-          open: 0,
-          closing: 0,
-          abandoned: 0,
-        })
+        yield* same("handles", yield* rig.sockets.snapshot, none)
       }),
   },
 ]
@@ -598,7 +587,7 @@ const interruptions = (
       // has begun is one for all, and counted until it is over.
       const left = Effect.gen(function* () {
         const { resolving, ...handles } = yield* sockets.snapshot
-        yield* same("handles", handles, { dialing: 0, open: 0, closing: 0, abandoned: 0 })
+        yield* same("handles", { resolving: 0, ...handles }, none)
         yield* truly(`lookups: ${resolving}`, resolving <= ("host" in whom && whom.host === "localhost" ? 1 : 0))
       })
       const isClosed = Effect.flatMap(rig.open, (now) => same("sockets that are open at that instant", now, before))
@@ -613,7 +602,7 @@ const interruptions = (
       }
       // A dial that comes through has waited for whatever lookup was left.
       yield* Effect.scoped(sockets.dial({ ...at(rig, "echo"), host: "localhost" } as Target))
-      yield* same("handles", yield* sockets.snapshot, { resolving: 0, dialing: 0, open: 0, closing: 0, abandoned: 0 })
+      yield* same("handles", yield* sockets.snapshot, none)
       yield* ask(rig.peers.quiet)
     }),
 })
@@ -666,7 +655,7 @@ const eyeballs: ReadonlyArray<Some> = [
         const sockets = yield* named(rig, ["127.0.0.1", "127.0.0.2", "127.0.0.3"])
         const socket = yield* sockets.dial({ host: "peer.test", port: rig.peers.ports["blackHole"]! })
         yield* same("who", socket.facts.remote?.address, "127.0.0.2")
-        yield* same("handles", yield* sockets.snapshot, { resolving: 0, dialing: 0, open: 1, closing: 0, abandoned: 0 })
+        yield* same("handles", yield* sockets.snapshot, { ...none, open: 1 })
         yield* socket.close
         yield* ask(rig.peers.quiet)
         yield* same("sockets that are open", yield* rig.open, before)
@@ -685,7 +674,7 @@ const eyeballs: ReadonlyArray<Some> = [
         yield* Effect.sleep(300)
         yield* same("attempts", (yield* hanging.snapshot).dialing, 2)
         yield* Fiber.interrupt(dialing)
-        yield* same("handles", yield* hanging.snapshot, { resolving: 0, dialing: 0, open: 0, closing: 0, abandoned: 0 })
+        yield* same("handles", yield* hanging.snapshot, none)
         yield* same("sockets that are open", yield* rig.open, before)
       }),
   },
@@ -706,11 +695,5 @@ export const kept = (law: Law<Rig>, rig: Rig): Effect.Effect<void, unknown> =>
     yield* ask(rig.peers.begin)
     yield* Effect.scoped(law.holds(rig) as Effect.Effect<void, unknown, Scope.Scope>)
     yield* ask(rig.peers.quiet)
-    yield* same("handles that are left", yield* rig.sockets.snapshot, {
-      resolving: 0,
-      dialing: 0,
-      open: 0,
-      closing: 0,
-      abandoned: 0,
-    })
+    yield* same("handles that are left", yield* rig.sockets.snapshot, none)
   })

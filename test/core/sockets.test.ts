@@ -177,6 +177,17 @@ describe("a lookup", () => {
       assert.deepStrictEqual([asked, yield* sockets.snapshot], [["peer.test", "peer.test"], none])
     }))
 
+  it.effect("is told to all who wait, whatever an observer of one of them does", () =>
+    Effect.gen(function* () {
+      const { fails, sockets } = lookups()
+      const [first, second] = [yield* dialled(sockets), yield* dialled(sockets)]
+      first.addObserver(() => {
+        throw new Error("an observer's own")
+      })
+      fails("peer.test")
+      assert.deepStrictEqual(yield* Effect.flip(Fiber.join(second)), refused)
+    }))
+
   it.effect("waits for its turn behind four others, and is never begun where nobody waits for it any more", () =>
     Effect.gen(function* () {
       const { asked, fails, sockets } = lookups()
