@@ -9,12 +9,13 @@
  * A ratio is the median of nine rounds, and is judged by the upper end of its 95 % interval, which for nine rounds is the
  * second largest of them. The peers' packages are installed into this folder when they are first needed.
  */
-import { readFileSync, writeFileSync } from "node:fs"
+import { writeFileSync } from "node:fs"
 import { cpus, loadavg, totalmem } from "node:os"
 import process from "node:process"
 import { fileURLToPath } from "node:url"
 import { parseArgs } from "node:util"
 import * as Command from "../support/Command.ts"
+import * as Installed from "../support/Installed.ts"
 import * as Runtime from "../support/Runtime.ts"
 import * as Row from "./Row.ts"
 import * as Tables from "./Tables.ts"
@@ -52,33 +53,6 @@ const choose = <A extends string>(
 const groups = choose(Row.groups, flags.group)
 const runtimes = choose(Row.runtimes, flags.runtime)
 
-type Pins = Readonly<Record<string, string>>
-const pins = (folder: string): Pins => JSON.parse(readFileSync(`${folder}package.json`, "utf8")).dependencies
-const versionOf = (folder: string, name: string): string | undefined => {
-  try {
-    return JSON.parse(
-      readFileSync(`${folder}node_modules/${name}/package.json`, "utf8"),
-    ).version
-  } catch {
-    return undefined
-  }
-}
-
-const installPeers = async (): Promise<void> => {
-  const missing = (): boolean => Object.entries(pins(here)).some(([name, pin]) => versionOf(here, name) !== pin)
-  if (!missing()) return
-  console.error("bench: installing the peers")
-  const installed = await Command.run(
-    ["npm", "ci", "--no-audit", "--no-fund"],
-    { cwd: here },
-  )
-  if (missing()) {
-    throw new Error(
-      `the peers could not be installed in test/bench\n${installed.output}`,
-    )
-  }
-}
-
 const machine = async (): Promise<string> => {
   const versions = await Promise.all(runtimes.map(async (runtime) => {
     const { output } = await Command.run([
@@ -87,7 +61,7 @@ const machine = async (): Promise<string> => {
     ])
     return `${runtime} ${/\d+\.\d+\.\d+/.exec(output)?.[0]}`
   }))
-  const peers = Object.entries(pins(here)).map(([name, pin]) => `${name} ${pin}`)
+  const peers = Object.entries(Installed.pins(here)).map(([name, pin]) => `${name} ${pin}`)
   return [
     `Date: ${new Date().toISOString().slice(0, 16)}Z`,
     `Machine: ${cpus().length} x ${cpus()[0]?.model.trim()}, ${Math.round(totalmem() / 2 ** 30)} GiB, ` +
@@ -95,7 +69,7 @@ const machine = async (): Promise<string> => {
     `Versions: ${
       [
         ...versions,
-        ...["effect", "undici"].map((name) => `${name} ${versionOf(Runtime.root, name)}`),
+        ...["effect", "undici"].map((name) => `${name} ${Installed.version(Runtime.root, name)}`),
         ...peers,
       ]
         .join(", ")
@@ -129,7 +103,7 @@ const measure = async (
   return undefined
 }
 
-await Promise.all([installPeers(), ...runtimes.map(Runtime.install)])
+await Promise.all([Installed.install(here), ...runtimes.map(Runtime.install)])
 console.log(`# holdfast benchmark\n\n${await machine()}`)
 const rows: Array<Row.Row> = []
 let failed = false

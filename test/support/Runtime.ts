@@ -1,11 +1,12 @@
 /**
- * The runtimes that the tests run on. Node is the one that npm installed; Deno and Bun are installed into
- * `test/runtimes/` when they are first needed, so that `npm ci` stays light.
+ * The runtimes that the tests run on. Node is the one that npm installed; the others are installed into `test/runtimes/` when
+ * they are first needed, so that `npm ci` stays light.
  */
 import { readFileSync } from "node:fs"
 import process from "node:process"
 import { fileURLToPath } from "node:url"
 import * as Command from "./Command.ts"
+import * as Installed from "./Installed.ts"
 
 export type Name = "node" | "deno" | "bun"
 export const names: readonly Name[] = ["node", "deno", "bun"]
@@ -48,7 +49,7 @@ export const deno: string = binary("deno")
 /** Installs `name` unless the pinned version is there. Where that fails, ends this process with a line on what to do. */
 export const install = async (name: Name | OtherNode): Promise<void> => {
   if (name === "node" || await isInstalled(name)) return
-  const { output } = await Command.run(["npm", "ci", "--no-audit", "--no-fund"], { cwd: folder(name) })
+  const output = await Installed.install(folder(name)).catch(String)
   if (await isInstalled(name)) return
   console.error(
     `${output}\nholdfast: ${name} could not be installed in test/runtimes/${name}. ` +

@@ -1,7 +1,6 @@
 /** A program bundled for workerd and run by it, with the tools of `test/runtimes/workerd`, which are installed on first use. */
-import { existsSync } from "node:fs"
 import { pathToFileURL } from "node:url"
-import * as Command from "./Command.ts"
+import * as Installed from "./Installed.ts"
 import { root } from "./Runtime.ts"
 
 const folder = `${root}test/runtimes/workerd/`
@@ -21,11 +20,8 @@ export interface Edge {
 
 const load = (path: string): Promise<Partial<Tools>> => import(pathToFileURL(`${folder}node_modules/${path}`).href)
 
-export const install = async (): Promise<void> => {
-  if (existsSync(`${folder}node_modules/miniflare/package.json`)) return
-  const { output, status } = await Command.run(["npm", "ci", "--no-audit", "--no-fund"], { cwd: folder })
-  if (status !== 0) throw new Error(output)
-}
+/** Installs the tools unless they are there. */
+export const install = (): Promise<unknown> => Installed.install(folder)
 
 /** Starts a program, named by its path in this repository. `options` are miniflare's. */
 export const start = async (program: string, options: object = {}): Promise<Edge> => {

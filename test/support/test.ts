@@ -13,6 +13,7 @@ import * as Command from "./Command.ts"
 import * as Table from "../conformance/Table.ts"
 import * as Runtime from "./Runtime.ts"
 import * as Suite from "./Suite.ts"
+import * as Workerd from "./Workerd.ts"
 
 const line = ({ passed, failed, skipped }: Suite.Tally): string =>
   `${passed} passed, ${failed} failed, ${skipped} skipped`
@@ -58,7 +59,7 @@ const args = quick ? ["--project=!slow", ...rest] : rest
 const cores = availableParallelism()
 const results: Suite.Test[] = []
 const otherNodes = Runtime.otherNodes.filter((name) => whole || wanted.includes(name))
-await Promise.all([...runtimes, ...otherNodes].map(Runtime.install))
+await Promise.all([...[...runtimes, ...otherNodes].map(Runtime.install), ...whole ? [Workerd.install()] : []])
 // Before the suites, since they write beside the sources what no check is for.
 if (whole) results.push(...await check())
 /** One after the other, each with so many workers. */
