@@ -241,7 +241,7 @@ describe("what crosses the gateway", () => {
     client.leave()
   })
 
-  it("passes 64 MiB up and down whole, again and again, in the memory of less than one of them", async () => {
+  it("passes 64 MiB up and down whole, again and again, and keeps neither", async () => {
     const size = 67_108_864
     const chunk = new Uint8Array(1_048_576)
     at("/base/up", (visit) => void visit.reads(/end$/).then(() => visit.send(Wire.reply(200, "ok"))))
@@ -265,11 +265,12 @@ describe("what crosses the gateway", () => {
       const text = await down.closed
       expect(down.bytes()).toBe(text.indexOf("\r\n\r\n") + 4 + size)
     }
-    // What a collector leaves lying about is not counted: the first passes let it find its level.
+    // What a collector leaves lying about is not counted: the first passes let it find its level, and it may yet rise by more
+    // than one of them where the machine is busy. If one way were kept, three passes would take three times its size.
     for (const nth of [0, 1]) await pass(nth)
     const level = mostMemory(gateway.pid)
-    for (const nth of [2, 3]) await pass(nth)
-    expect(mostMemory(gateway.pid) - level).toBeLessThan(size)
+    for (const nth of [2, 3, 4]) await pass(nth)
+    expect(mostMemory(gateway.pid) - level).toBeLessThan(2.5 * size)
   })
 })
 
