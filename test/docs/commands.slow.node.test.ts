@@ -157,10 +157,9 @@ describe("README's commands", () => {
   })
 
   it("of a fresh clone are those that the CI runs", () => {
-    expect(Documents.read(".ci/run").trimEnd().split("\n").slice(-2)).toEqual([
-      expect.stringMatching(/^npm ci\b/),
-      "npm test",
-    ])
+    const lines = Documents.read(".ci/run").trimEnd().split("\n")
+    expect(lines.filter((line) => line.startsWith("npm "))).toEqual([expect.stringMatching(/^npm ci\b/), "npm test"])
+    expect(lines.at(-1)).toBe("npm test")
     expect(Runtime.names).toEqual(["node", "deno", "bun"])
   })
 })
