@@ -91,10 +91,13 @@ const ipv4 = new RegExp(`^${octet}(\\.${octet}){3}$`)
 /** Which kind of address a text is; undefined where it is a name. */
 export const familyOf = (host: string): 4 | 6 | undefined => ipv4.test(host) ? 4 : isIpv6(host) ? 6 : undefined
 
-/** As RFC 4291 writes them, with a zone (RFC 4007) behind or none. */
+/**
+ * As RFC 4291 writes them, with a zone (RFC 4007) behind or none. What runtimes do not take for an address as well they would look
+ * up by themselves, uncounted: a zone with an underscore, which then has to be given by its number.
+ */
 const isIpv6 = (host: string): boolean => {
-  const [address = "", zone] = host.split("%")
-  if (zone !== undefined && !/^[\w.-]{1,32}$/.test(zone)) return false
+  const [address = "", ...zones] = host.split("%")
+  if (zones.length > 1 || !zones.every((zone) => /^[\da-z.-]{1,32}$/i.test(zone))) return false
   const halves = address.split("::")
   if (halves.length > 2 || !address.includes(":")) return false
   const groups = halves.flatMap((half) => half === "" ? [] : half.split(":"))
@@ -110,8 +113,13 @@ const isIpv6 = (host: string): boolean => {
 /** One of version 4 in the form of one of version 6, whose socket leads to such ones alone; systems tell of that in many ways. */
 const mapped = /^[0:]*:ffff:([\da-f]{1,4}:[\da-f]{1,4}|\d+\.[\d.]+)$/i
 
+/** Of a text only what is behind an `@`: a URL in the place of a host may have a password before it. */
 const refused = (field: string, rule: string, value?: unknown): InvalidRequest =>
-  new InvalidRequest({ field, rule, value })
+  new InvalidRequest({
+    field,
+    rule,
+    value: typeof value === "string" ? value.slice(value.lastIndexOf("@") + 1) : value,
+  })
 
 /** Labels of letters, digits, hyphens and underscores; a point at the end is allowed. */
 const isName = (value: unknown): value is string =>
@@ -174,7 +182,7 @@ const planOf = (target: Target): Plan | InvalidRequest => {
   if (tls !== undefined && tls.serverName === undefined) {
     return refused("tls.serverName", "given where there is no host", undefined)
   }
-  return { path, tls, serverName: tls?.serverName ?? "", maxReadBytes }
+  return { path, tls, serverName: nameOf(tls?.serverName ?? ""), maxReadBytes }
 }
 
 const decodeHost = (target: HostTarget, maxReadBytes: number, tls: Tls | undefined): HostPlan | InvalidRequest => {
@@ -198,15 +206,18 @@ const decodeHost = (target: HostTarget, maxReadBytes: number, tls: Tls | undefin
     return refused("keepAlive", "a duration of 1 second to 1 day", keepAlive)
   }
   const local = localAddress === undefined ? undefined : { ip: localAddress, family: localFamily }
-  const serverName = tls?.serverName ?? host
+  const serverName = nameOf(tls?.serverName ?? host)
   return { tls, serverName, maxReadBytes, host, family, port, local, noDelay, keepAliveMillis }
 }
+
+/** As TLS sends and certificates have it (RFC 6066, section 3): without the point that may end it. */
+const nameOf = (host: string): string => host.endsWith(".") ? host.slice(0, -1) : host
 
 const socketFault = (maxReadBytes: number, tls: Tls | undefined): InvalidRequest | undefined => {
   const rule = wholeRule(maxReadBytes, { min: 1, max: 16_777_216 })
   if (rule !== undefined) return refused("maxReadBytes", rule, maxReadBytes)
   if (tls === undefined) return undefined
-  return typeof tls !== "object" || tls === null ? refused("tls", "an object", tls) : tlsFault(tls)
+  return typeof tls !== "object" || tls === null ? refused("tls", "an object") : tlsFault(tls)
 }
 
 const tlsFault = (tls: Tls): InvalidRequest | undefined => {

@@ -4,7 +4,7 @@
  */
 import * as Redacted from "effect/Redacted"
 import * as Result from "effect/Result"
-import { createPrivateKey, X509Certificate } from "node:crypto"
+import { constants, createPrivateKey, X509Certificate } from "node:crypto"
 import * as tls from "node:tls"
 import { InvalidRequest } from "../../core/Refusal.ts"
 import type { ClientCertificate, Tls } from "../../core/SocketTarget.ts"
@@ -17,6 +17,8 @@ export const read = ({ ca, certificate }: Tls): Result.Result<unknown, InvalidRe
     for (const each of authorities ?? []) certificatesIn(each)
     return Result.succeed(tls.createSecureContext({
       minVersion: "TLSv1.2",
+      // A peer that began the handshake anew could show another certificate, at which nobody would look.
+      secureOptions: constants.SSL_OP_NO_RENEGOTIATION,
       ...(authorities === undefined ? {} : { ca: authorities }),
       ...(certificate === undefined ? {} : pairOf(certificate)),
     }))

@@ -40,6 +40,8 @@ export class Wire implements SocketWire {
     this.#point = point
     this.#raw = this.#socket = begin(point)
     this.#watch(this.#raw)
+    // What a runtime reads before TLS is begun, an end also, it may keep from that, which then waits for ever (Node, Bun).
+    this.#raw.pause()
     this.#raw.on("connect", events.opened)
   }
 
@@ -59,6 +61,8 @@ export class Wire implements SocketWire {
     const socket = this.#socket = tls.connect(options)
     this.#watch(socket)
     socket.on("secureConnect", () => {
+      // Bun does not know the option that says so, nor Node this; Deno begins no handshake anew.
+      socket.disableRenegotiation()
       // Not to be had any more once it is closed.
       this.#tls = tlsFactsOf(socket)
       this.#protocol = typeof socket.alpnProtocol === "string" ? socket.alpnProtocol : undefined

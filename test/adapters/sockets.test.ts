@@ -3,6 +3,7 @@ import { afterAll, assert, beforeAll, describe, it } from "vitest"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
+import { spawn } from "node:child_process"
 import { existsSync } from "node:fs"
 import process from "node:process"
 import * as BunPlatform from "../../adapters/bun/Platform.ts"
@@ -23,6 +24,7 @@ import type { Address, Target } from "../../core/SocketTarget.ts"
 import * as Peers from "../conformance/Peers.ts"
 import * as Example from "../docs/Example.ts"
 import { none } from "../support/Handles.ts"
+import * as Runtime from "../support/Runtime.ts"
 
 const { Leaks } = { node: Node, deno: Deno, bun: Bun }[Example.runtime]
 const { layer } = { node: NodePlatform, deno: DenoPlatform, bun: BunPlatform }[Example.runtime]
@@ -66,6 +68,26 @@ describe("a peer that is not trusted", () => {
   })
 })
 
+describe("a peer that begins the handshake of TLS anew", () => {
+  it("is a fault, since its certificate might be another one then", async () => {
+    const peer = spawn(Runtime.command("node")[0]!, [`${Runtime.root}test/support/Anew.mjs`], {
+      stdio: ["ignore", "pipe", "inherit"],
+    })
+    const isGone = new Promise((resolve) => peer.once("close", resolve))
+    const port = await new Promise<number>((resolve) =>
+      peer.stdout.once("data", (text) => resolve(Number(String(text))))
+    )
+    const tls = { ca: peers.certificates["authority.pem"]!, serverName: "localhost" }
+    const told = Effect.gen(function* () {
+      const socket = yield* dial({ host: "127.0.0.1", port, tls })
+      yield* socket.write(Uint8Array.of(1))
+      return (yield* Effect.flip(socket.read))._tag
+    })
+    assert.strictEqual(await Effect.runPromise(Effect.scoped(told)), "SocketFailed")
+    await isGone
+  })
+})
+
 describe("an abort", () => {
   // No law of the port, since the far side of Node 22 tells of an end where it did not read when the reset came.
   it("of what the peer does not take is a reset to it", async () => {
@@ -106,6 +128,28 @@ describe("a write that the runtime throws at", () => {
     await isEchoed
     wire.destroy()
   })
+})
+
+describe("TLS that begins later than the connection", () => {
+  // As where other fibers have their turns first.
+  const connect: SocketDriver["connect"] = (point, events) => {
+    let isConnected = false
+    const opened = (): void => {
+      if (isConnected) return events.opened()
+      isConnected = true
+      setTimeout(events.opened, 20)
+    }
+    return driver.connect(point, { ...events, opened })
+  }
+  it.each([["ends", "PeerReset"], ["plain", "SocketFailed"]] as const)(
+    "hears of what came before it, of a peer that %s",
+    async (peer, tag) => {
+      const sockets = await Effect.runPromise(Sockets.make({ ...driver, connect }))
+      const target = { host: "127.0.0.1", port: peers.ports[peer]!, tls: {} }
+      const fault = await Effect.runPromise(Effect.flip(Effect.scoped(sockets.dial(target))))
+      assert.deepInclude(fault, { _tag: tag, phase: "tls" })
+    },
+  )
 })
 
 describe("authorities", () => {

@@ -180,6 +180,8 @@ const acts: Readonly<Record<string, Act>> = {
   plain: (socket) => {
     socket.end("HTTP/1.1 400 Bad Request\r\n\r\n")
   },
+  /** Says nothing, and ends at once. */
+  ends: (socket) => void socket.end(),
   /** Leaves in the middle of a handshake. */
   leaves: (socket) => {
     socket.once("data", () => socket.end())

@@ -40,7 +40,8 @@ describe("an address", () => {
       "1:2:3:4:5:6:7:1.2.3.4",
       "1:2:3:4:5:1.2.3.4",
     ]
-    const zones = ["fe80::1%", "fe80::1%a b", `fe80::1%${"z".repeat(33)}`]
+    // The last two the runtimes take for names, and look up.
+    const zones = ["fe80::1%", "fe80::1%a b", `fe80::1%${"z".repeat(33)}`, "fe80::1%wg_0", "fe80::1%a%b"]
     for (const ip of [...groups, ...shapes, ...embedded, ...zones]) assert.isUndefined(familyOf(ip), ip)
   })
 
@@ -116,5 +117,22 @@ describe("a target", () => {
     assert.deepInclude(decoded({ ...host, tls: {} }) as object, { serverName: "example.com" })
     assert.deepInclude(decoded({ ...host, tls: { serverName: "other" } }) as object, { serverName: "other" })
     assert.strictEqual(decoded({ path: "/run/a", tls: {} }), "tls.serverName")
+  })
+
+  it("asks for a name of a certificate without the point that may end a host", () => {
+    const tls = { serverName: "other." }
+    assert.deepInclude(decoded({ ...host, host: "example.com." }) as object, { serverName: "example.com" })
+    assert.deepInclude(decoded({ ...host, tls }) as object, { host: "example.com", serverName: "other" })
+    assert.deepInclude(decoded({ path: "/run/a", tls }) as object, { serverName: "other" })
+  })
+
+  it("shows nothing of what may be secret where a URL or a key is in a wrong place", () => {
+    const url = "https://canary:canary@peer.test"
+    const wrong = [url, { ...host, host: url }, { ...host, localAddress: url }, { ...host, tls: { serverName: url } }]
+    for (const target of [...wrong, { ...host, tls: `${pem}canary` }]) {
+      const result = decode(target as never)
+      assert.notInclude(JSON.stringify(result), "canary")
+      assert.notInclude(String(Result.isFailure(result) && result.failure.message), "canary")
+    }
   })
 })
