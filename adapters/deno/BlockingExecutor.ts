@@ -3,7 +3,7 @@
  *
  * `terminate()` is over at once and the thread may work on, so that a terminated job is abandoned: its thread
  * and its charges stay taken. The process can end all the same. The end of any thread is told a little before the system has
- * done with it.
+ * done with it. One that runs out of memory takes the process with it; on Node it is a crash of its own.
  */
 import type * as Layer from "effect/Layer"
 import * as Core from "../../core/BlockingExecutor.ts"

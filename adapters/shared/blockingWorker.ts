@@ -21,8 +21,16 @@ const { flag, port, words } = workerData as {
 // A job may read `workerData` and post on `parentPort` as it likes: its answers are told on a port that it does not see.
 for (const name of Object.keys(workerData)) Reflect.deleteProperty(workerData, name)
 // As they were before any job had a hand on them.
-const exit = process.exit.bind(process)
+const ask = process.exit.bind(process)
 const { load, store } = Atomics
+/** Ends the thread. A job may have left somebody to be told of that, who throws: asked once more, nobody is told (Node). */
+const exit = (): void => {
+  try {
+    ask(0)
+  } finally {
+    ask(0)
+  }
+}
 /** The tasks that this thread was told to keep, by number: their names, and their functions once they were found. */
 const tasks: Array<{ readonly module: string; readonly name: string; made: Task | undefined }> = []
 
@@ -129,7 +137,7 @@ const perform = async (number: number, task: number, input: unknown, module: str
 
 port.on("message", (sent: unknown) => {
   const kind = load(words, Word.sent)
-  if (kind === Leave) return exit(0)
+  if (kind === Leave) return exit()
   const number = load(words, Word.order)
   const task = load(words, Word.task)
   store(words, Word.heard, number)
@@ -145,5 +153,5 @@ port.on("message", (sent: unknown) => {
 // What was sent and cannot be read here belongs to the order that is due. A port may hear nothing more after that.
 port.on("messageerror", (thrown) => {
   fault(load(words, Word.order), "input", thrown)
-  exit(0)
+  exit()
 })

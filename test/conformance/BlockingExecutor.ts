@@ -285,6 +285,12 @@ export const conforms = (make: Make, { cannot, keep }: { readonly cannot: Gaps; 
       { threads: 1 },
     )
 
+    test("that has its thread throw when that is to end keeps it from nothing", (executor) =>
+      Effect.gen(function* () {
+        yield* executor.run({ module, name: "clings" })
+        assert.isTrue((yield* Effect.flatMap(within(20_000), executor.drain)).clean)
+      }))
+
     test(
       "whose input or result cannot be read on the other side harms no other",
       (executor) =>

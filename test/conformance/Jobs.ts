@@ -159,6 +159,12 @@ export const chatters = (words: readonly unknown[]): number => {
 }
 /** What one runtime or another can send and not read. */
 export const unreadable = (): unknown => createHistogram()
+/** Leaves somebody to be told of the thread's end, who throws. */
+export const clings = (): void => {
+  process.on("exit", () => {
+    throw new Error("not yet")
+  })
+}
 /** Answers, and is gone a moment later. */
 export const leaves = (gate: Int32Array): void => {
   setTimeout(() => {
