@@ -19,7 +19,8 @@ export const suite = defineConfig({
   test: {
     exclude: ["**/node_modules/**", ...(onNode ? [] : ["**/*.node.test.ts"])],
     pool: "forks", // threads end with ERR_NOT_IMPLEMENTED on Deno
-    testTimeout: 60_000,
+    testTimeout: 120_000, // none takes a tenth of it, unless the machine is busy
+    hookTimeout: 120_000,
   },
 })
 

@@ -241,7 +241,7 @@ describe("what crosses the gateway", () => {
     client.leave()
   })
 
-  it("passes 64 MiB up and down whole, again and again, and keeps neither", async () => {
+  it("passes 64 MiB up and down whole, again and again, and keeps neither", { timeout: 180_000 }, async () => {
     const size = 67_108_864
     const chunk = new Uint8Array(1_048_576)
     at("/base/up", (visit) => void visit.reads(/end$/).then(() => visit.send(Wire.reply(200, "ok"))))

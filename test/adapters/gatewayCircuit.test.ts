@@ -117,18 +117,18 @@ describe("a provider that fails opens its circuit", () => {
     "by a body that stands still": [200, (visit) => visit.send(part)],
     // As by default: the two are equal, and the deadline, which began before, always comes first.
     "by a body that stands still until the deadline": [200, (visit) => visit.send(part), {
-      timeout: "600 millis",
-      bodyIdle: "600 millis",
+      timeout: "2 seconds",
+      bodyIdle: "2 seconds",
     }],
   }
   it.each(Object.entries(faults))("%s, and is not reached any more", async (_, [status, fault, options]) => {
     const all = await scene({ gate: { recoveryAfter: "1 minute" }, ...options })
     all.play(fault)
-    for (let i = 0; i < failureThreshold; i++) {
+    await Promise.all(Array.from({ length: failureThreshold }, async () => {
       const wire = await Wire.connect(all.gateway.port)
       wire.send("GET /up/x HTTP/1.1\r\nhost: a\r\nconnection: close\r\nauthorization: Bearer demo-alpha\r\n\r\n")
       expect(await wire.closed).toMatch(new RegExp(`^HTTP/1.1 ${status} `))
-    }
+    }))
     await Wire.eventually(all.gate, ({ circuit }) => circuit === "open")
     const answers = await Promise.all(
       ["demo-alpha", "demo-bravo", "demo-alpha"].map((token) => all.ask("/up/x", { token })),

@@ -351,7 +351,7 @@ describe.concurrent("a process", () => {
   })
 
   for (const leaves of ["timer", "socket", "thread"]) {
-    it(`that leaves a ${leaves} does not, is killed, and what it wrote is kept`, { timeout: 60_000 }, async () => {
+    it(`that leaves a ${leaves} does not, is killed, and what it wrote is kept`, async () => {
       const left = (within: number) =>
         Effect.runPromise(Effect.flip(Ending.byItself({ command: [...flags, leaver, leaves], within })))
       // On a machine that has other things to do it may not even have begun by then, of which nothing follows.

@@ -35,7 +35,7 @@ beforeAll(async () => {
     },
   })
   await edge.ready
-}, 120_000)
+}, 600_000)
 afterAll(async () => {
   await edge.dispose()
   await peers.stop()

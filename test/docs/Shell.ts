@@ -24,7 +24,7 @@ export const run = async (line: string, options: Options = {}): Promise<string> 
   const ended = await Command.run(["sh", "-c", line], {
     cwd: options.cwd ?? Runtime.root,
     env: { ...env, ...options.env },
-    limitMillis: 150_000,
+    limitMillis: 300_000,
   })
   if (ended.status !== 0) throw new Error(`$ ${line}\n${ended.output}\nstatus ${ended.status}`)
   return ended.output

@@ -173,7 +173,7 @@ describe("a fault is found that is planted:", () => {
   }
 })
 
-it("as a command it counts what it ran, and plays a find again", { timeout: 60_000 }, async () => {
+it("as a command it counts what it ran, and plays a find again", async () => {
   const command = (...args: ReadonlyArray<string>): Promise<Command.Ended> =>
     Command.run([...Runtime.command("node"), "test/fuzz/run.ts", ...args], { cwd: Runtime.root })
   const ran = await command("--seconds", "1", "--seed", "7")

@@ -46,7 +46,6 @@ const from = (...names: ReadonlyArray<string>): string =>
 
 it(
   "reader and writer of HTTP/1.1 are at most 6 kB, and 8.2 kB with all that the entry point has",
-  { timeout: 60_000 },
   async () => {
     const codec = await gzipped(`${from("Http1Request", "Http1Response")}export * from "effect/Result"\n`)
     const entry = await gzipped(from("Http1"))
@@ -58,7 +57,7 @@ it(
   },
 )
 
-it("HTTP/2 is at most 14 kB, with all that the entry point has", { timeout: 60_000 }, async () => {
+it("HTTP/2 is at most 14 kB, with all that the entry point has", async () => {
   const entry = await gzipped(from("Http2"))
   assert.isAtMost(entry, 14_000)
   assert.isAbove(entry, 9_000)

@@ -360,7 +360,6 @@ describe("an Admission over random lives", () => {
   for (const order of ["oldest", "newest"] as const) {
     it(
       `AD-1 AD-2 AD-3 AD-4 AD-5 AD-11 AD-15 AD-19 AD-20 AD-21 AD-22 AD-27 AD-28 AD-29 AD-30 AD-36: does what a model of plain counts does, the ${order} task first`,
-      { timeout: 60_000 },
       () => {
         const options = { seed: 20_261_129, runs: 200, maxCommands: 120, maxCut: 25, order }
         const { cuts } = Effect.runSync(Kit.check(fc, life, options))

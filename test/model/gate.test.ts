@@ -377,7 +377,6 @@ describe("a gate over random lives", () => {
   for (const order of ["oldest", "newest"] as const) {
     it(
       `PG-1 PG-2 PG-3 PG-4 PG-5 PG-6 PG-7 PG-8 PG-9 PG-10 PG-11 PG-12 PG-13 PG-15 PG-16 PG-17 PG-18 PG-20 PG-21 PG-22 PG-30 PG-31 PG-33 PG-35 PG-36 PG-54: does what a model of plain counts does, the ${order} task first`,
-      { timeout: 60_000 },
       () => {
         const options = { seed: 20_250_101, runs: 250, maxCommands: 120, maxCut: 20, order }
         const { cuts } = Effect.runSync(Kit.check(fc, life, options))

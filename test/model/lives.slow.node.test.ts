@@ -80,7 +80,6 @@ const live = (seed: number, steps: number): void => {
 describe("a line", () => {
   it(
     "AD-6 AD-15 AD-20: empties by what is given back alone, whatever it has been through",
-    { timeout: 120_000 },
     () => {
       for (let seed = 1; seed <= 6_000; seed++) live(seed, 250)
     },

@@ -6,7 +6,7 @@ import * as Runtime from "../support/Runtime.ts"
 const command = (...args: readonly string[]): Promise<Command.Ended> =>
   Command.run([...Runtime.command("node"), "test/mutants/run.ts", ...args], { cwd: Runtime.root })
 
-it("a break that no test notices makes the status 1, though another is caught", { timeout: 120_000 }, async () => {
+it("a break that no test notices makes the status 1, though another is caught", async () => {
   const { output, status } = await command("--table", "test/mutants/Planted.ts")
   assert.match(output, /^caught .* what was retired is current/m)
   assert.match(output, /^SURVIVED .* nothing/m)
@@ -16,7 +16,6 @@ it("a break that no test notices makes the status 1, though another is caught", 
 
 it(
   "a generated mutant that survives is told, and those that are killed are counted",
-  { timeout: 120_000 },
   async () => {
     const { output, status } = await command("--generated", "--only", "core/kernel/Epoch.ts", "--sample", "8")
     assert.match(output, /^8 of \d+ mutants in 1 files \(\d+\.\d % by seed 1\)$/m)
@@ -25,7 +24,7 @@ it(
   },
 )
 
-it("a wrong argument makes the status 2", { timeout: 60_000 }, async () => {
+it("a wrong argument makes the status 2", async () => {
   const tables = ["test/Nothing.ts", "core/mod.ts"].map((path) => ["--table", path])
   for (const args of [["--only", "core/Nothing"], ["--sample", "0"], ["--unknown"], ...tables]) {
     assert.strictEqual((await command(...args)).status, 2)

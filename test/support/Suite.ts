@@ -57,7 +57,7 @@ export const run = async (
   const ended = await Command.run([...Runtime.command(runtime), ...vitest, ...args], {
     cwd: Runtime.root,
     env: { NO_COLOR: "1", ...env },
-    limitMillis: 600_000,
+    limitMillis: 1_200_000,
   })
   const tests = read(file)
   rmSync(folder, { recursive: true })

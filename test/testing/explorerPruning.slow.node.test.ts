@@ -14,7 +14,6 @@ const preemptions: Readonly<Record<string, number>> = {
 describe.each(Object.entries(faults))("%s", (name, { bounds, faulty }) => {
   it(
     "is searched through in a tenth of the schedules at most, and every end that the others come to is found",
-    { timeout: 60_000 },
     () => {
       const within: Bounds = { ...bounds, preemptions: preemptions[name] ?? Infinity }
       const pruned = tell(faulty, { ...within, how: "pruned" }, () => "")
