@@ -141,9 +141,14 @@ describe("TLS that begins later than the connection", () => {
     }
     return driver.connect(point, { ...events, opened })
   }
-  it.each([["ends", "PeerReset"], ["plain", "SocketFailed"]] as const)(
-    "hears of what came before it, of a peer that %s",
-    async (peer, tag) => {
+  it.each(
+    [
+      ["hears of what came before it, of a peer that ends", "ends", "PeerReset"],
+      ["hears of what came before it, of a peer that speaks no TLS", "plain", "SocketFailed"],
+    ] as const,
+  )(
+    "%s",
+    async (_, peer, tag) => {
       const sockets = await Effect.runPromise(Sockets.make({ ...driver, connect }))
       const target = { host: "127.0.0.1", port: peers.ports[peer]!, tls: {} }
       const fault = await Effect.runPromise(Effect.flip(Effect.scoped(sockets.dial(target))))
