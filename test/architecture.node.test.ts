@@ -108,7 +108,7 @@ const ranks: Architecture.Ranks = {
   "core/http/Http2Output.ts": 5.3,
   "core/http/Http2Settings.ts": 5.3,
   "core/http/Http2Ping.ts": 5.4,
-  "core/http/Http2Quota.ts": 5.2,
+  "core/http/Http2Quota.ts": 5.35,
   "core/http/Http2Reader.ts": 5.2,
   "core/http/Http2Streams.ts": 5.3,
   "core/http/Http2Block.ts": 5.3,

@@ -4,7 +4,7 @@
  */
 import type { Rule } from "./HttpFault.ts"
 import type { Field } from "./HttpMessage.ts"
-import { text } from "./HttpSyntax.ts"
+import { isPadded, text } from "./HttpSyntax.ts"
 
 /** What a name means to whoever reads a response. */
 export type Role = "plain" | "pseudo" | "status" | "length" | "connection"
@@ -42,7 +42,7 @@ const lowerName = /^:?[!#$%&'*+\-.^_`|~0-9a-z]+$/
 const ruleOf = (name: string, isNamed: boolean, value: string): Rule | undefined => {
   if (!isNamed) return "field-name"
   if (text.outside.test(value)) return "control"
-  if (isBlank(value, 0) || isBlank(value, value.length - 1)) return "blank"
+  if (isPadded(value)) return "blank"
   if (name === ":status") return /^[1-9]\d\d$/.test(value) ? undefined : "status"
   return name === "content-length" && !isLength(value) ? "content-length" : undefined
 }
@@ -50,8 +50,6 @@ const ruleOf = (name: string, isNamed: boolean, value: string): Rule | undefined
 /** Strict as in HTTP/1.1: no sign, no leading zero, at most 2^53 - 1. */
 const isLength = (value: string): boolean =>
   /^(?:0|[1-9]\d{0,15})$/.test(value) && Number(value) <= Number.MAX_SAFE_INTEGER
-
-const isBlank = (value: string, at: number): boolean => value.charCodeAt(at) === 0x20 || value.charCodeAt(at) === 0x09
 
 /** `named`: an entry of that name, if there is one. */
 export const entryOf = (name: string, value: string, named?: Entry): Entry => {

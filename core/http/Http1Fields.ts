@@ -4,8 +4,8 @@
  */
 import type { InvalidRequest } from "../Refusal.ts"
 import { type Flat, invalid } from "./HttpGiven.ts"
-import { isPadded, wrongField } from "./HttpRules.ts"
-import { addElements, isAuthority, isToken, text, token } from "./HttpSyntax.ts"
+import { wrongField } from "./HttpRules.ts"
+import { addElements, isAuthority, isPadded, isToken, text, token } from "./HttpSyntax.ts"
 import type { Slab } from "./Slab.ts"
 
 /** Options that would make a proxy take out of a request what says where it ends and whose it is. */

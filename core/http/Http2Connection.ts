@@ -60,7 +60,7 @@ export class Http2Connection implements EngineConnection {
     this.#limits = limits
     const tell = (event: Event): void => void this.#events.push(event)
     const streams = this.#streams = new Streams(limits.maxResets)
-    const quota = this.#quota = new Quota(limits.maxIdleFrames)
+    const quota = this.#quota = new Quota(limits.maxIdleFrames, streams)
     const output = this.#output
     const peer = this.#peer
     const encoder = this.#encoder
@@ -199,8 +199,8 @@ export class Http2Connection implements EngineConnection {
   }
 
   #begin(prepared: Prepared): Exchange {
-    this.#quota.began()
     const stream = this.#streams.open(prepared, this.#limits.maxStreamWindowBytes)
+    this.#quota.began()
     this.#headers(stream, prepared.fields, prepared.isSent)
     if (prepared.body !== undefined) this.#uploads.sendWhole(stream, prepared.body)
     return stream.id

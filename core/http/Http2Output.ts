@@ -172,7 +172,9 @@ export class Output {
   }
 
   #seal(): void {
-    if (this.#at > this.#from) this.#pieces.push(this.#room.subarray(this.#from, this.#at))
+    // Whoever had what was written before may have transferred it, and this went with it: none of its bytes are there.
+    const isThere = this.#room.length > 0
+    if (this.#at > this.#from) this.#pieces.push(isThere ? this.#room.subarray(this.#from, this.#at) : this.#room)
     this.#from = this.#at
   }
 }

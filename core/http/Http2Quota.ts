@@ -5,7 +5,12 @@
  * There is no clock in it: what an honest peer sends besides messages grows with them, so an exchange allows some frames,
  * each piece of a body some more, small as it may be, and its bytes as well. What is left are the keep-alives of an idle
  * connection, for which the limit is.
+ *
+ * What bodies pay ahead of time is lost, but an exchange that is under way may use its frames whenever it likes: of many
+ * that begin together, each has its window opened after all of them have paid.
  */
+import type { Streams } from "./Http2Streams.ts"
+
 export const framesAnExchange = 16
 /** A window of the stream, one of the connection, and now and then a ping, which is how some peers measure a path. */
 export const framesAPiece = 3
@@ -13,12 +18,15 @@ export const bytesAFrame = 256
 
 export class Quota {
   readonly #max: number
+  readonly #streams: Streams
+  /** Below zero, what exchanges have not used. */
   #frames = 0
   #answers = 0
   #settings = 0
 
-  constructor(max: number) {
+  constructor(max: number, streams: Streams) {
     this.#max = max
+    this.#streams = streams
   }
 
   /** A frame that carries nothing; whether it is one too many. */
@@ -36,10 +44,11 @@ export class Quota {
    * Only what this side began and sent pays for that, since a peer's own bodies are as many as it likes. To look twice at all
    * that are under way is never too much.
    */
-  isOverSettings(count: number, streams: number): boolean {
-    return (this.#settings += count) > Math.max(this.#max, 2 * streams)
+  isOverSettings(count: number): boolean {
+    return (this.#settings += count) > Math.max(this.#max, 2 * this.#streams.count)
   }
 
+  /** An exchange, which is among those that are under way. */
   began(): void {
     this.sent(framesAnExchange * bytesAFrame)
   }
@@ -50,7 +59,8 @@ export class Quota {
   }
 
   moved(bytes: number): void {
-    this.#frames = Math.max(0, this.#frames - bytes / bytesAFrame)
+    const least = Math.min(this.#frames, -framesAnExchange * this.#streams.count)
+    this.#frames = Math.max(least, this.#frames - bytes / bytesAFrame)
   }
 
   sent(bytes: number): void {

@@ -173,7 +173,7 @@ export class Uploads {
       for (const stream of this.#shut) this.#wait(stream)
       this.flush()
     }
-    return this.#quota.isOverSettings(count, this.#streams.count) ? "flood" : undefined
+    return this.#quota.isOverSettings(count) ? "flood" : undefined
   }
 
   /**

@@ -6,7 +6,7 @@
  */
 import type { InvalidRequest } from "../Refusal.ts"
 import { type Given, invalid, wrongType } from "./HttpGiven.ts"
-import { isAuthority, isMethod, isToken, target, text } from "./HttpSyntax.ts"
+import { isAuthority, isMethod, isPadded, isToken, target, text } from "./HttpSyntax.ts"
 
 /** What is wrong with everything but each of the fields; undefined where nothing is. */
 export const wrongRequest = (given: Given): InvalidRequest | undefined => {
@@ -38,9 +38,3 @@ export const wrongValue = (name: string, value: string): InvalidRequest | undefi
   if (text.outside.test(value)) return invalid(`field ${name}`, "latin1 without control characters")
   return isPadded(value) ? invalid(`field ${name}`, "without blanks around it") : undefined
 }
-
-/** Whether a blank begins or ends a value, which its reader would take off. */
-export const isPadded = (value: string): boolean =>
-  isBlank(value.charCodeAt(0)) || isBlank(value.charCodeAt(value.length - 1))
-
-const isBlank = (code: number): boolean => code === 0x20 || code === 0x09

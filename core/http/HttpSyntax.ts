@@ -28,6 +28,12 @@ export const target: Class = classOf("!$-;=?-~")
 
 export const isToken = (value: string): boolean => value !== "" && !token.outside.test(value)
 
+/** Whether a blank begins or ends a value, which its reader would take off. */
+export const isPadded = (value: string): boolean =>
+  isBlank(value.charCodeAt(0)) || isBlank(value.charCodeAt(value.length - 1))
+
+const isBlank = (code: number): boolean => code === 0x20 || code === 0x09
+
 /** No method that is in use has small letters; those of a standard one make another method, or for some servers do not. */
 export const isMethod = (value: string): boolean => isToken(value) && value === value.toUpperCase()
 

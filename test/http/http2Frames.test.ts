@@ -364,22 +364,41 @@ describe("what is for no exchange", () => {
     return frames
   }
 
+  const asked = { isHead: false, isTunnel: false, left: 0, isSent: true }
+  const allowing = (max: number, streams: Streams = new Streams(16)): Quota => new Quota(max, streams)
+
   it("is as much as there may be, and what exchanges, pieces and bytes pay for", () => {
-    assert.strictEqual(room(new Quota(10)), 10)
-    const quota = new Quota(100)
+    assert.strictEqual(room(allowing(10)), 10)
+    const quota = allowing(100)
     for (let i = 0; i < 90; i++) quota.isOver()
     quota.began()
     quota.carried()
     assert.strictEqual(room(quota), 10 + 16 + 3)
     // Paid for ahead is nothing.
-    const early = new Quota(10)
+    const early = allowing(10)
     early.began()
     assert.strictEqual(room(early), 10)
   })
 
+  it("is paid for ahead by exchanges that are under way, and what they paid stays paid when they end", () => {
+    const streams = new Streams(16)
+    const quota = allowing(10, streams)
+    const all = [1, 2, 3].map(() => {
+      const stream = streams.open(asked, 1)
+      quota.began()
+      return stream
+    })
+    quota.moved(1e9)
+    streams.close(all[0]!)
+    quota.moved(1e9)
+    assert.strictEqual(room(quota), 10 + 3 * 16)
+    quota.moved(1e9)
+    assert.strictEqual(room(quota), 10 + 2 * 16)
+  })
+
   it("has each byte pay once, in whatever parts they come", () => {
     for (const part of [1, 255, 256, 257, 1_000, 5_120]) {
-      const quota = new Quota(100)
+      const quota = allowing(100)
       for (let i = 0; i < 100; i++) quota.isOver()
       let bytes = 0
       for (; bytes + part <= 5_120; bytes += part) quota.moved(part)
@@ -388,7 +407,7 @@ describe("what is for no exchange", () => {
   })
 
   it("counts answers until they are taken", () => {
-    const quota = new Quota(2)
+    const quota = allowing(2)
     const answers = [1, 2, 3].map(() => quota.isOverAnswered())
     assert.deepStrictEqual(answers, [false, false, true])
     quota.taken()
@@ -397,19 +416,22 @@ describe("what is for no exchange", () => {
   })
 
   it("is paid for by the peer's own bodies, but for what its settings cost", () => {
-    const quota = new Quota(100)
-    for (const count of [1, 99]) assert.isFalse(quota.isOverSettings(count, 0))
+    const streams = new Streams(16)
+    const quota = allowing(100, streams)
+    for (const count of [1, 99]) assert.isFalse(quota.isOverSettings(count))
     quota.carried()
     quota.moved(1e9)
-    assert.isTrue(quota.isOverSettings(1, 0))
+    assert.isTrue(quota.isOverSettings(1))
     quota.began()
-    assert.isFalse(quota.isOverSettings(15, 0))
+    assert.isFalse(quota.isOverSettings(15))
     quota.sent(2_560)
-    assert.isFalse(quota.isOverSettings(10, 0))
-    assert.isTrue(quota.isOverSettings(1, 50))
+    assert.isFalse(quota.isOverSettings(10))
+    for (let i = 0; i < 50; i++) streams.open(asked, 1)
+    assert.isTrue(quota.isOverSettings(1))
     // Twice as many as the streams are none too many.
-    assert.isFalse(quota.isOverSettings(1, 51))
-    assert.isTrue(quota.isOverSettings(1, 51))
+    streams.open(asked, 1)
+    assert.isFalse(quota.isOverSettings(1))
+    assert.isTrue(quota.isOverSettings(1))
   })
 })
 

@@ -167,6 +167,23 @@ for (const [protocol, [open, make]] of Object.entries(protocols)) {
       assert.isAbove(Lab.text(...other.takeOutput()).length, 30)
     })
 
+    it("ends where what was written beside what was transferred is not there any more, and says so", () => {
+      const connection = open()
+      connection.trySend({ ...Lab.get, method: "POST", body: { bytes: undefined } })
+      const pieces = connection.takeOutput()
+      connection.upload(1, Lab.bytes("more"))
+      for (const { buffer } of pieces) structuredClone(buffer, { transfer: [buffer as ArrayBuffer] })
+      assert.isTrue(Result.isSuccess(connection.upload(1, Lab.bytes("and more"))))
+      assert.deepStrictEqual(connection.takeOutput(), [])
+      const [failed, retired, ...rest] = connection.receive(new Uint8Array(0))
+      assert.deepInclude(failed?._tag === "Failed" && failed.error, {
+        field: "body",
+        rule: "left alone until it is written",
+      })
+      assert.deepInclude(retired, { _tag: "Retired", why: "cut" })
+      assert.deepStrictEqual([rest, connection.room, connection.trySend(Lab.get)._tag], [[], 0, "Unsent"])
+    })
+
     it("shares with nobody what stands around a large part of an upload", () => {
       const engine = Result.getOrThrow(make())
       const written = (): string => {
