@@ -262,7 +262,11 @@ export class Incoming implements FrameSink {
       if (!stream.isLive) continue
       // What it has answered it did serve, and nobody may send it again.
       if (stream.isAnswered) this.#fault(stream, "last-stream")
-      else this.#uploads.fail(stream, error)
+      else {
+        this.#uploads.fail(stream, error)
+        // If it is answered all the same, that is passed over, as of one that was reset, and the others go on.
+        this.#streams.reset(stream)
+      }
     }
     this.#uploads.flush()
     return undefined

@@ -411,7 +411,11 @@ export class ReferenceFrames {
       if (this.#isAnswered(stream)) {
         this.#reset(stream, 1)
         this.#fail(stream, "fault")
-      } else this.#fail(stream, why)
+      } else {
+        this.#fail(stream, why)
+        // Whatever it answers all the same is passed over.
+        this.#resets = [...this.#resets, stream.id]
+      }
     }
   }
 

@@ -5,7 +5,8 @@ import type { HttpRequest } from "../../core/http/HttpMessage.ts"
 import * as Lab from "../support/http/Lab.ts"
 import * as Lab2 from "../support/http/Lab2.ts"
 
-const { ask, data, endStream, get, headers, open, response, says, send, settings, written } = Lab2
+const { ask, data, endHeaders, endStream, frame, get, headers, open, response, says, send, settings, Type, written } =
+  Lab2
 const whole = (stream: number): Uint8Array => response(stream, 200, [], endStream)
 const post: HttpRequest = { ...get, method: "POST", body: { bytes: undefined } }
 
@@ -447,6 +448,16 @@ describe("a connection ends", () => {
       "1: end",
       "3: failed gone 11 1",
     ])
+  })
+
+  it("and what it answers all the same is passed over, and its table goes on as it has it", () => {
+    const connection = Lab2.asked({ maxConnectionWindowBytes: 65_535 }, [get, get, post])
+    says(connection, Lab2.goAway(1, 0))
+    const head = frame(Type.headers, endHeaders, 3, [0x88, 0x40, 1, 0x61, 1, 0x62])
+    assert.deepStrictEqual(says(connection, head, data(3, "x".repeat(16_000)), data(3, "", endStream)), [])
+    assert.deepStrictEqual(says(connection, whole(5), Lab2.reset(3, 0), Lab2.windowUpdate(5, 1)), [])
+    const field = connection.receive(frame(Type.headers, endHeaders, 1, [0x88, 0xbe]))
+    assert.deepStrictEqual(field.map((event) => event._tag === "Head" && event.head.fields), [[["a", "b"]]])
   })
 
   it("and what it has answered it served, whatever its GOAWAY or its refusal says", () => {
