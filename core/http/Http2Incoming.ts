@@ -73,7 +73,7 @@ export class Incoming implements FrameSink {
   readonly #ping = new Ping()
   #last = mostWindow
   /** Those that were under way when the peer first went away, in order, less those that it did not serve. */
-  #served: Array<Stream> | undefined
+  #served: Array<Exchange> | undefined
 
   constructor(limits: IncomingLimits, latin1: Latin1, shared: Shared) {
     this.#limits = limits
@@ -251,15 +251,16 @@ export class Incoming implements FrameSink {
     const error = new GoneAway({ code, last })
     this.#announce(code === Code.none ? undefined : error)
     if (this.#served === undefined) {
-      this.#served = [...this.#streams.all()]
+      this.#served = Array.from(this.#streams.all(), ({ id }) => id)
       // No stream may be opened now (RFC 9113, 6.8): requests that nobody took are not written, nor are fields in their table.
       this.#output.last = this.#streams.firm = Math.max(0, this.#streams.written, this.#streams.trailed)
       this.#encoder.allow(0)
     }
     let at = this.#served.length
-    while (at > 0 && this.#served[at - 1]!.id > Math.min(last, this.#streams.firm)) at--
-    for (const stream of this.#served.splice(at)) {
-      if (!stream.isLive) continue
+    while (at > 0 && this.#served[at - 1]! > Math.min(last, this.#streams.firm)) at--
+    for (const id of this.#served.splice(at)) {
+      const stream = this.#streams.get(id)
+      if (stream === undefined) continue
       // What it has answered it did serve, and nobody may send it again.
       if (stream.isAnswered) this.#fault(stream, "last-stream")
       else {

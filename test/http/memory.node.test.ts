@@ -144,3 +144,18 @@ it("HTTP/2 keeps no head that was told", async () => {
   assert.isTrue(kept.deref() === undefined)
   assert.isTrue(connection.isRetired)
 })
+
+it("HTTP/2 keeps no record of an exchange that has ended behind a GOAWAY", async () => {
+  const count = 10_000
+  const ended = (): EngineConnection => {
+    const connection = Lab2.asked({ latin1, maxStreams: count, maxStreamsAtFirst: count }, Array(count).fill(Lab2.get))
+    connection.receive(Lab2.goAway(0x7fff_ffff, 0))
+    for (let i = 0; i < count; i++) connection.receive(Lab2.frame(1, 5, 2 * i + 1, [0x88]))
+    return connection
+  }
+  ended()
+  const before = await used()
+  const connection = ended()
+  assert.isBelow((await used() - before) / count, 50)
+  assert.deepStrictEqual(connection.closed("ended"), [])
+})
