@@ -59,8 +59,8 @@ export class Http1Connection implements EngineConnection {
   }
 
   isSendEnded(exchange: Exchange): boolean {
-    const course = this.#course
-    if (course?.exchange === exchange) return course.isOut
+    const course = this.#of(exchange)
+    if (course !== undefined) return course.isOut
     return Number.isInteger(exchange) && exchange > 0 && exchange <= this.#last
   }
 
@@ -121,9 +121,8 @@ export class Http1Connection implements EngineConnection {
   cancel(exchange: Exchange, code?: number): Result.Result<"drained" | "cut", InvalidRequest> {
     const wrong = wrongCode(code)
     if (wrong !== undefined) return Result.fail(wrong)
-    const course = this.#course
-    const isOver = course?.exchange !== exchange || (course.isSent && this.#reader.isIdle)
-    if (isOver) return Result.succeed("drained")
+    const course = this.#of(exchange)
+    if (course === undefined || (course.isSent && this.#reader.isIdle)) return Result.succeed("drained")
     this.#retire([], "cut")
     return Result.succeed("cut")
   }
@@ -196,10 +195,14 @@ export class Http1Connection implements EngineConnection {
     else this.#output.push(...output)
   }
 
+  #of(exchange: Exchange): Course | undefined {
+    return this.#course?.exchange === exchange ? this.#course : undefined
+  }
+
   /** The exchange, as long as its owner may give more of its request. */
   #sending(exchange: Exchange): Course | undefined {
-    const course = this.#course
-    return course?.exchange === exchange && !course.isSent ? course : undefined
+    const course = this.#of(exchange)
+    return course?.isSent === false ? course : undefined
   }
 
   /** The response has ended, or bytes came where none was due. */

@@ -1,7 +1,7 @@
 /** What no type would let through, from callers without types: refused as such, with nothing written, and never thrown. */
 import { assert, describe, it } from "vitest"
 import * as Result from "effect/Result"
-import type { EngineConnection } from "../../core/http/HttpEngine.ts"
+import type { EngineConnection, Exchange } from "../../core/http/HttpEngine.ts"
 import * as Http1 from "../../core/http/Http1.ts"
 import { ranges as http1 } from "../../core/http/Http1Limits.ts"
 import * as Http2 from "../../core/http/Http2.ts"
@@ -201,6 +201,32 @@ for (const [protocol, [open, make]] of Object.entries(protocols)) {
       const first = written()
       assert.isAbove(first.length, 20_000)
       assert.strictEqual(written(), first)
+    })
+
+    it("knows of no exchange by what is none, whether one is under way, none is, or nothing is any more", () => {
+      const begin = (): EngineConnection => {
+        const connection = open()
+        connection.trySend({ ...Lab.get, method: "POST", body: { bytes: undefined } })
+        connection.takeOutput()
+        return connection
+      }
+      const over = begin()
+      over.closed("reset")
+      for (const connection of [open(), begin(), over]) {
+        connection.takeOutput()
+        for (const value of odd) {
+          const exchange = value as Exchange
+          const refused = [connection.upload(exchange, new Uint8Array(1)), connection.finish(exchange)]
+          assert.deepStrictEqual(refused.map(Result.isFailure), [true, true])
+          assert.deepStrictEqual([connection.isSendEnded(exchange), Lab.cancel(connection, exchange)], [
+            false,
+            "drained",
+          ])
+          connection.consumed(exchange, 1)
+          connection.consumed(1, exchange)
+        }
+        assert.deepStrictEqual(connection.takeOutput(), [])
+      }
     })
 
     it("refuses an upload that is no bytes, and trailers that are no list", () => {

@@ -422,8 +422,8 @@ export const breaks: readonly Break[] = [
     "a flood of answers that nobody takes, though bodies pay for the frames",
   ]),
   ...inFile("core/http/Http1Connection.ts", "test/http/alike.test.ts", [
-    "if (course?.exchange === exchange) return course.isOut",
-    "if (course?.exchange === exchange) return course.isSent",
+    "if (course !== undefined) return course.isOut",
+    "if (course !== undefined) return course.isSent",
     "an upload counts as sent though nobody took its end",
     "what was given is sent when it was taken: an upload's end",
   ], [
