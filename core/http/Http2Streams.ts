@@ -111,7 +111,7 @@ export class Streams {
   }
 
   get(id: Exchange): Stream | undefined {
-    const stream = this.#find(id)
+    const stream = this.#all.get(id)
     return stream?.isLive === true ? stream : undefined
   }
 
@@ -128,7 +128,7 @@ export class Streams {
     stream.isLive = false
     stream.held = undefined
     this.count--
-    if (stream.unread === 0) this.#forget(stream)
+    if (stream.unread === 0) this.#all.delete(stream.id)
   }
 
   /** A part of it has ended, and perhaps all of it. */
@@ -156,12 +156,12 @@ export class Streams {
 
   /** How many of so many bytes were told of this stream and not consumed before. */
   consume(id: Exchange, bytes: number): number {
-    const stream = this.#find(id)
+    const stream = this.#all.get(id)
     if (stream === undefined || typeof bytes !== "number") return 0
     const consumed = Math.min(stream.unread, Math.floor(bytes))
     if (!(consumed > 0)) return 0
     stream.unread -= consumed
-    if (stream.unread === 0 && !stream.isLive) this.#forget(stream)
+    if (stream.unread === 0 && !stream.isLive) this.#all.delete(stream.id)
     return consumed
   }
 
@@ -170,13 +170,5 @@ export class Streams {
     this.#all.clear()
     this.#resets.clear()
     this.count = 0
-  }
-
-  #find(id: Exchange): Stream | undefined {
-    return this.#all.get(id)
-  }
-
-  #forget(stream: Stream): void {
-    this.#all.delete(stream.id)
   }
 }

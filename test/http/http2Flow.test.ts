@@ -259,10 +259,18 @@ describe("toward the peer", () => {
   })
 
   it("a window that settings make smaller than what was kept for its upload gives nothing of others' away", () => {
-    const connection = open({}, settings([4, 100_000]))
-    for (const body of [{ bytes: undefined }, { bytes: undefined }]) ask(connection, post(body))
-    assert.strictEqual(upload(connection, 1, 70_000), 65_535)
-    assert.deepStrictEqual(says(connection, windowUpdate(0, 1_000)), ["1: writable"])
+    const waits = (): EngineConnection => {
+      const connection = open({}, settings([4, 100_000]))
+      for (const body of [{ bytes: undefined }, { bytes: undefined }]) ask(connection, post(body))
+      assert.strictEqual(upload(connection, 1, 70_000), 65_535)
+      assert.deepStrictEqual(says(connection, windowUpdate(0, 1_000)), ["1: writable"])
+      return connection
+    }
+    // What it was told of stays its own, though it may use only half of it now.
+    const half = waits()
+    assert.deepStrictEqual(says(half, settings([4, 66_035]), windowUpdate(0, 1_000)), [])
+    assert.deepStrictEqual([upload(half, 3, 5_000), upload(half, 1, 5_000)], [1_000, 500])
+    const connection = waits()
     // Its window is 65,535 less than this, so below zero, and the connection's opens.
     assert.deepStrictEqual(says(connection, settings([4, 60_000]), windowUpdate(0, 1_000)), [])
     assert.strictEqual(upload(connection, 3, 5_000), 1_000)

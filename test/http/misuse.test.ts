@@ -216,8 +216,8 @@ for (const [protocol, [open, make]] of Object.entries(protocols)) {
         connection.takeOutput()
         for (const value of odd) {
           const exchange = value as Exchange
-          const refused = [connection.upload(exchange, new Uint8Array(1)), connection.finish(exchange)]
-          assert.deepStrictEqual(refused.map(Result.isFailure), [true, true])
+          assert.isTrue(Result.isFailure(connection.upload(exchange, new Uint8Array(1))))
+          assert.isTrue(Result.isFailure(connection.finish(exchange)))
           assert.deepStrictEqual([connection.isSendEnded(exchange), Lab.cancel(connection, exchange)], [
             false,
             "drained",
