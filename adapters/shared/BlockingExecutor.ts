@@ -5,6 +5,7 @@
 import process from "node:process"
 import { MessageChannel, type MessagePort, receiveMessageOnPort, Worker } from "node:worker_threads"
 import type { Answer, Ended, Hear, WorkerThread, WorkerThreads } from "../../core/WorkerThreads.ts"
+import type { Channel } from "./JobChannel.ts"
 import { errorOf } from "./JobErrors.ts"
 import { answerOf, Orders, wordsOf } from "./JobWire.ts"
 
@@ -27,24 +28,26 @@ const execArgv = (options: ReadonlyArray<string>): Array<string> | undefined => 
   return options.filter((each, i) => ofModules.test(each.startsWith("-") ? each : options[i - 1] ?? ""))
 }
 
+const isDeno = "deno" in process.versions
+
 /**
  * Threads of this process. Deno's `terminate()` does not wait for the thread, which may work on; the others' does. It is asked of
  * the runtime that runs this, whichever platform's layer it was.
  */
 export const threads: WorkerThreads = {
-  joins: !("deno" in process.versions),
+  joins: !isDeno,
   spawn: (flag, hear) => {
-    const { port1: port, port2 } = new MessageChannel()
+    const ports = isDeno ? undefined : new MessageChannel()
     const words = wordsOf()
     try {
       const worker = new Worker(program, {
-        workerData: { flag, words, port: port2 },
-        transferList: [port2],
+        workerData: { flag, words, port: ports?.port2 },
+        transferList: ports === undefined ? [] : [ports.port2],
         execArgv: execArgv(process.execArgv),
       })
-      return threadOf(worker, port, words, hear)
+      return threadOf(worker, ports?.port1, words, hear)
     } catch (thrown) {
-      port.close()
+      ports?.port1.close()
       return errorOf(thrown)
     }
   },
@@ -60,31 +63,32 @@ const unheardOf = (port: MessagePort, words: Int32Array, order: number): Answer 
   }
 }
 
-/** `port` and `words` are for it and its program alone. */
-const threadOf = (worker: Worker, port: MessagePort, words: Int32Array, { answered, gone }: Hear): WorkerThread => {
-  const orders = new Orders(port, words)
+/** `port` and `words` are for it and its program alone; without a port, the thread's own channel is. */
+const threadOf = (worker: Worker, port: MessagePort | undefined, words: Int32Array, hear: Hear): WorkerThread => {
+  const channel: Channel = port ?? worker
+  const orders = new Orders(channel, words)
   let error: Ended["error"]
   let last: Answer | undefined
-  // An order that cannot be read there, or an answer here, is the last one, for a port may hear nothing after it (Deno):
-  // the thread ends, and its end is what is heard.
-  port.on("message", (told: unknown) => {
+  // An order that cannot be read there, or an answer here, is the last one, for nothing may be heard after it (Deno): the
+  // thread ends, and its end is what is heard.
+  channel.on("message", (told: unknown) => {
     const answer = answerOf(words, orders.last, told)
     if (answer?.kind === "input") last = answer
-    else if (answer !== undefined && last === undefined) answered(answer)
+    else if (answer !== undefined && last === undefined) hear.answered(answer)
   })
-  port.on("messageerror", (thrown) => {
+  channel.on("messageerror", (thrown) => {
     last = { number: orders.last, kind: "result", error: errorOf(thrown) }
     orders.leave()
   })
   worker.on("error", (thrown) => error = errorOf(thrown))
   worker.once("exit", (code) => {
-    // What it said just before may not have been heard yet (Node).
-    last ??= unheardOf(port, words, orders.last)
-    port.close()
-    gone({ code, error, last, unheard: !orders.heard })
+    // What it said just before may not have been heard yet (Node). Its own channel is in order.
+    if (port !== undefined) last ??= unheardOf(port, words, orders.last)
+    port?.close()
+    hear.gone({ code, error, last, unheard: !orders.heard })
   })
   worker.unref()
-  port.unref()
+  port?.unref()
   return {
     send: (order, transfer) => {
       try {

@@ -10,19 +10,20 @@ import process from "node:process"
 import { type MessagePort, workerData } from "node:worker_threads"
 import type { JobContext, Task } from "../../core/Job.ts"
 import type { Answer } from "../../core/WorkerThreads.ts"
+import { ownChannel, type ThreadChannel } from "./JobChannel.ts"
 import { errorOf } from "./JobErrors.ts"
 import { Full, kinds, Leave, type Named, none, post, Undefined, Word } from "./JobWire.ts"
 
 const { flag, port, words } = workerData as {
   readonly flag: Int32Array
   readonly words: Int32Array
-  readonly port: MessagePort
+  readonly port: MessagePort | undefined
 }
-// A job may read `workerData` and post on `parentPort` as it likes: its answers are told on a port that it does not see.
+// A job may read `workerData` and post on `parentPort` as it likes: its answers are told where it has no hand.
 for (const name of Object.keys(workerData)) Reflect.deleteProperty(workerData, name)
 // As they were before any job had a hand on them.
 const ask = process.exit.bind(process)
-const { load, store } = Atomics
+const channel: ThreadChannel = port ?? ownChannel()
 /** Ends the thread. A job may have left somebody to be told of that, who throws: asked once more, nobody is told (Node). */
 const exit = (): void => {
   try {
@@ -35,9 +36,9 @@ const exit = (): void => {
 const tasks: Array<{ readonly module: string; readonly name: string; made: Task | undefined }> = []
 
 const tell = (number: number, kind: Answer["kind"], told: unknown, parts: ReadonlyArray<object>): void => {
-  store(words, Word.kind, told === undefined ? Undefined : kinds.indexOf(kind))
-  store(words, Word.answered, number)
-  post(port, told, parts)
+  words[Word.kind] = told === undefined ? Undefined : kinds.indexOf(kind)
+  words[Word.answered] = number
+  post(channel, told, parts)
 }
 const fault = (number: number, kind: Exclude<Answer["kind"], "value">, thrown: unknown): void =>
   tell(number, kind, errorOf(thrown), none)
@@ -135,12 +136,11 @@ const perform = async (number: number, task: number, input: unknown, module: str
   if (made !== undefined) call(number, made, input)
 }
 
-port.on("message", (sent: unknown) => {
-  const kind = load(words, Word.sent)
+channel.on("message", (sent: unknown) => {
+  const kind = words[Word.sent]
   if (kind === Leave) return exit()
-  const number = load(words, Word.order)
-  const task = load(words, Word.task)
-  store(words, Word.heard, number)
+  const number = words[Word.heard] = words[Word.order]!
+  const task = words[Word.task]!
   if (kind === Full) {
     const [input, module, name] = sent as Named
     return void perform(number, task, input, module, name)
@@ -150,8 +150,8 @@ port.on("message", (sent: unknown) => {
   if (made === undefined) void perform(number, task, input, module, name)
   else call(number, made, input)
 })
-// What was sent and cannot be read here belongs to the order that is due. A port may hear nothing more after that.
-port.on("messageerror", (thrown) => {
-  fault(load(words, Word.order), "input", thrown)
+// What was sent and cannot be read here belongs to the order that is due. Nothing more may be heard after that.
+channel.on("messageerror", (thrown) => {
+  fault(words[Word.order]!, "input", thrown)
   exit()
 })

@@ -292,6 +292,20 @@ export const conforms = (make: Make, { cannot, keep }: { readonly cannot: Gaps; 
       }))
 
     test(
+      "that listens on its thread's own port hears nothing of what the others are given",
+      (executor) =>
+        Effect.gen(function* () {
+          yield* executor.run({ module, name: "listens" })
+          for (const input of ["hunter2", undefined, { password: "hunter2" }]) {
+            assert.deepStrictEqual(yield* executor.run(same(input)), input)
+          }
+          assert.deepStrictEqual(yield* executor.run({ module, name: "hears" }), [])
+          assert.strictEqual((yield* Books.settled(executor)).spawned, 1)
+        }),
+      { threads: 1 },
+    )
+
+    test(
       "whose input or result cannot be read on the other side harms no other",
       (executor) =>
         Effect.gen(function* () {

@@ -152,11 +152,26 @@ export const polluted = (): unknown => JSON.parse(`{"__proto__": {"admin": true}
 
 /** Says what it likes to the port that everybody knows, and looks for others. How many it found. */
 export const chatters = (words: readonly unknown[]): number => {
-  for (const word of words) parentPort!.postMessage(word)
+  const everywhere: { readonly postMessage?: (word: unknown) => void } = globalThis
+  for (const word of words) {
+    parentPort!.postMessage(word)
+    everywhere.postMessage?.(word)
+  }
   process.exit = () => undefined as never
   Atomics.store = () => 0 as never
   return Object.keys(workerData as object).length
 }
+const overheard: Array<unknown> = []
+const overhear = (heard: unknown): void => void overheard.push(heard)
+/** Listens to whatever everybody can. */
+export const listens = (): void => {
+  parentPort!.on("message", overhear)
+  const everywhere: { readonly addEventListener?: (name: string, hear: typeof overhear) => void } = globalThis
+  everywhere.addEventListener?.("message", overhear)
+  Object.assign(globalThis, { onmessage: overhear })
+}
+/** What has been heard since. */
+export const hears = (): ReadonlyArray<unknown> => overheard
 /** What one runtime or another can send and not read. */
 export const unreadable = (): unknown => createHistogram()
 /** Leaves somebody to be told of the thread's end, who throws. */
