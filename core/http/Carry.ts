@@ -1,9 +1,9 @@
 /** Bytes of a unit that comes in pieces. It owns a copy of them, in doubled room where it is full, until they are dropped. */
-const none = new Uint8Array(0)
+export const nothing: Uint8Array = new Uint8Array(0)
 const leastRoom = 256
 
 export class Carry {
-  #room = none
+  #room = nothing
   #length = 0
 
   get length(): number {
@@ -32,7 +32,7 @@ export class Carry {
   }
 
   drop(): void {
-    this.#room = none
+    this.#room = nothing
     this.#length = 0
   }
 }

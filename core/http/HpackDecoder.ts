@@ -6,6 +6,7 @@
  * alone: a field that repeats an entry is the entry itself, and one that repeats its name has that name's verdict, however long
  * either is.
  */
+import { nothing } from "./Carry.ts"
 import * as Huffman from "./HpackHuffman.ts"
 import { type Entry, entryOf, HpackTable } from "./HpackTable.ts"
 import type { Rule } from "./HttpFault.ts"
@@ -15,7 +16,6 @@ export interface FieldSink {
   readonly add: (entry: Entry) => void
 }
 
-const none = new Uint8Array(0)
 /** Sizes of the table that one block may say, ahead of its fields. */
 const mostSizes = 2
 const cut = -1
@@ -25,7 +25,7 @@ export class HpackDecoder {
   readonly #latin1: Latin1
   readonly #most: number
   readonly #table: HpackTable
-  #bytes: Uint8Array = none
+  #bytes = nothing
   #at = 0
   #to = 0
   #rule: Rule | undefined = undefined
@@ -65,7 +65,7 @@ export class HpackDecoder {
         if (entry !== undefined) sink.add(entry)
       }
     }
-    this.#bytes = none
+    this.#bytes = nothing
     return this.#rule
   }
 

@@ -4,6 +4,7 @@
  * Only fields that are no secret and the same in many requests go into the table. A connection may serve several users,
  * and to one who can choose a field and sees lengths, a table would tell what another one sent (RFC 7541, 7.1).
  */
+import { nothing } from "./Carry.ts"
 import * as Huffman from "./HpackHuffman.ts"
 import { entryOf, HpackTable, statics } from "./HpackTable.ts"
 import type { Flat } from "./HttpGiven.ts"
@@ -13,8 +14,6 @@ const tabled = ":authority accept accept-charset accept-encoding accept-language
 
 /** Fields that no other table on the way may hold either (RFC 7541, 6.2.3). */
 const secret = "authorization cookie proxy-authorization".split(" ")
-
-const none = new Uint8Array(0)
 
 /** No single entry takes more than an eighth of the table. */
 const mostEntry = 512
@@ -61,7 +60,7 @@ export const mostBytes = (fields: Flat): number => sizeOf(fields) + 6
 
 export class HpackEncoder {
   readonly #table = new HpackTable(mostTable)
-  #into: Uint8Array = none
+  #into = nothing
   #at = 0
   /** The smallest size that the peer has asked for since the last block; undefined where it has asked for none. */
   #least: number | undefined = undefined
@@ -79,7 +78,7 @@ export class HpackEncoder {
     this.#at = at
     if (this.#least !== undefined) this.#announce(this.#least)
     for (let i = 0; i < fields.length; i += 2) this.#add(fields[i]!, fields[i + 1]!)
-    this.#into = none
+    this.#into = nothing
     return this.#at
   }
 

@@ -15,7 +15,7 @@ import type { Quota } from "./Http2Quota.ts"
 import { FrameReader, type FrameSink, type ReaderLimits } from "./Http2Reader.ts"
 import { Responses } from "./Http2Responses.ts"
 import type { OwnSettings, PeerSettings } from "./Http2Settings.ts"
-import type { Stream, Streams } from "./Http2Streams.ts"
+import { progress, type Stream, type Streams } from "./Http2Streams.ts"
 import type { Uploads } from "./Http2Uploads.ts"
 import { Inflow } from "./Http2Window.ts"
 import type { Event, Exchange, Failed, Retired } from "./HttpEngine.ts"
@@ -71,6 +71,8 @@ export class Incoming implements FrameSink {
   /** Whether this side's SETTINGS are to be acknowledged: not before they were taken, and once. */
   #isDue: boolean | undefined
   readonly #ping = new Ping()
+  /** Windows that are to be told as open, each once however much came: a peer that reads nothing gets nothing to send on. */
+  readonly #opened = new Map<Exchange, Inflow>()
   #last = mostWindow
   /** Those that were under way when the peer first went away, in order, less those that it did not serve. */
   #served: Array<Exchange> | undefined
@@ -120,10 +122,9 @@ export class Incoming implements FrameSink {
   /** The reader is through with bytes of data. */
   consumed(exchange: Exchange, bytes: number): void {
     const consumed = this.#streams.consume(exchange, bytes)
-    if (consumed === 0) return
     this.#release(consumed)
     const stream = this.#streams.get(exchange)
-    if (stream !== undefined && stream.part !== "ended") this.#release(consumed, exchange, stream.inflow)
+    if (stream !== undefined) this.#release(consumed, exchange, stream.inflow)
   }
 
   cancel(exchange: Exchange, code: number = Code.cancel): "drained" | "cut" {
@@ -141,10 +142,15 @@ export class Incoming implements FrameSink {
     return this.#state !== "over" && this.#ping.ask(this.#output)
   }
 
-  /** All of the output was taken. */
+  /** All of the output is taken, and with it what windows are open. */
   taken(): void {
     this.#isDue ??= true
     this.#ping.taken()
+    for (const [id, inflow] of this.#opened) {
+      const part = id === 0 ? this.#state : this.#streams.get(id)?.part ?? "ended"
+      if (part !== "over" && part !== "ended") this.#output.windowUpdate(id, inflow.tell())
+    }
+    this.#opened.clear()
   }
 
   /** This side goes away: it begins no more exchanges, and says so. */
@@ -197,7 +203,7 @@ export class Incoming implements FrameSink {
     if (body === 0 && !isLast && this.#quota.isOver()) return "flood"
     const rule = this.#responses.sizeData(stream, body)
     if (rule !== undefined) this.#fault(stream, rule)
-    else if (!isLast) this.#release(other, id, stream.inflow)
+    else this.#release(other, id, stream.inflow)
     return undefined
   }
 
@@ -299,8 +305,7 @@ export class Incoming implements FrameSink {
 
   /** A window, the connection's by default, opened by what was consumed. */
   #release(bytes: number, id: Exchange = 0, inflow: Inflow = this.#inflow): void {
-    const told = this.#state === "over" ? 0 : inflow.release(bytes)
-    if (told > 0) this.#output.windowUpdate(id, told)
+    if (inflow.release(bytes)) this.#opened.set(id, inflow)
   }
 
   /** The final head of an answer to CONNECT has come: it opens the tunnel, or there is none, and nothing to send. */
@@ -351,9 +356,3 @@ export class Incoming implements FrameSink {
     this.#decoder.drop()
   }
 }
-
-const progress = ({ expected, part, received }: Stream): {
-  readonly part: "head" | "body"
-  readonly received: number
-  readonly expected: number | undefined
-} => ({ part: part === "head" ? "head" : "body", received, expected })

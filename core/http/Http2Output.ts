@@ -1,6 +1,7 @@
 /**
  * Frames as bytes, small ones put together. It owns what nobody has taken, and room that is left of the last allocation.
  */
+import { nothing } from "./Carry.ts"
 import { type HpackEncoder, mostBytes } from "./HpackEncoder.ts"
 import * as Flag from "./Http2FrameFlag.ts"
 import { uint31, uint32 } from "./Http2Frames.ts"
@@ -15,7 +16,7 @@ const together = 4_096
 
 export class Output {
   #pieces: Array<Uint8Array> = []
-  #room = new Uint8Array(0)
+  #room = nothing
   #from = 0
   #at = 0
   /** Frames of streams above it are not written. */

@@ -6,6 +6,7 @@
  * are forgotten is passed over as well, and of all older ones that are over, since nobody knows which of them ended otherwise,
  * and the RFC lets all be treated alike. It counts for what their windows had left in all, and as frames that carry nothing.
  */
+import type { Reset } from "./Http2Fault.ts"
 import { Inflow } from "./Http2Window.ts"
 import type { Exchange } from "./HttpEngine.ts"
 
@@ -70,6 +71,13 @@ export class Stream {
     return this.isSent && this.part === "ended"
   }
 }
+
+/** How far a response is. */
+export const progress = ({ expected, part, received }: Stream): Omit<Reset, "code" | "unprocessed"> => ({
+  part: part === "head" ? "head" : "body",
+  received,
+  expected,
+})
 
 export class Streams {
   readonly #maxResets: number

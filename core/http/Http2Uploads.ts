@@ -6,6 +6,7 @@
  * That window is shared by turns. A held body sends what its turn allows; of an upload, whose bytes are its owner's, the turn
  * is kept until he comes, so that whoever comes first takes nobody else's, and nobody is told who would find nothing.
  */
+import { nothing } from "./Carry.ts"
 import * as Code from "./Http2ErrorCode.ts"
 import { firstFrame, firstWindow, mostWindow } from "./Http2Frames.ts"
 import type { Output } from "./Http2Output.ts"
@@ -15,8 +16,6 @@ import type { Stream, Streams } from "./Http2Streams.ts"
 import type { Event, Exchange, Failed } from "./HttpEngine.ts"
 import type { Rule } from "./HttpFault.ts"
 import { lost } from "./HttpGiven.ts"
-
-const nothing = new Uint8Array(0)
 
 export class Uploads {
   readonly #output: Output

@@ -1,6 +1,6 @@
 /** The peer's side of flow control (RFC 9113, 5.2 and 6.9), of a stream or of the connection. It owns its counts. */
 
-/** What the peer may still send. It is opened again by what was consumed, and by nothing else. */
+/** What the peer may still send. It is opened again by what was consumed and told, and by nothing else. */
 export class Inflow {
   readonly #size: number
   #left: number
@@ -24,12 +24,16 @@ export class Inflow {
   }
 
   /**
-   * Bytes were consumed: how many to tell the peer of now, once they are half of the window, or as many as are left of it,
-   * so that what nobody reads holds back no more than itself.
+   * Bytes were consumed; whether to tell the peer: once they are half of the window, or as many as are left of it, so that
+   * what nobody reads holds back no more than itself.
    */
-  release(bytes: number): number {
+  release(bytes: number): boolean {
     this.#due += bytes
-    if (this.#due === 0 || 2 * this.#due < this.#size && this.#due < this.#left) return 0
+    return this.#due > 0 && (2 * this.#due >= this.#size || this.#due >= this.#left)
+  }
+
+  /** What the peer is told of, and from now on may send. */
+  tell(): number {
     const told = this.#due
     this.#left += told
     this.#due = 0

@@ -609,11 +609,12 @@ describe("toward this side", () => {
     const connection = Lab2.asked(small)
     connection.receive(response(1, 200))
     const padded = Lab2.frame(0, Lab2.padded, 1, [255, ...new Uint8Array(256)])
+    const updates: Array<string> = []
     for (let i = 0; i < 400; i++) {
       assert.deepStrictEqual(says(connection, padded).map((line) => line.length), [9])
       connection.consumed(1, 1)
+      updates.push(...written(connection))
     }
-    const updates = written(connection)
     assert.isAbove(updates.filter((line) => line.startsWith("window 0")).length, 1)
     assert.isAbove(updates.filter((line) => line.startsWith("window 1")).length, 2)
     connection.cancel(1)
@@ -632,7 +633,7 @@ describe("toward this side", () => {
     assert.strictEqual(Lab.cancel(connection, 3), "drained")
     connection.receive(bulk(5, 20_000))
     connection.consumed(5, 20_000)
-    assert.deepStrictEqual(written(connection), ["window 0 40000"])
+    assert.deepStrictEqual(written(connection), ["window 0 60000"])
   })
 
   it("what was consumed before opens it for a message that its reader takes as a whole", () => {
@@ -660,13 +661,42 @@ describe("toward this side", () => {
     const frame = data(1, "x".repeat(10_000))
     connection.receive(Lab2.join(response(1, 200), bulk(1, 45_000), frame.slice(0, 5_009)))
     connection.cancel(1)
-    assert.deepStrictEqual(written(connection), ["window 0 50000", "reset 1 8"])
+    assert.deepStrictEqual(written(connection), ["reset 1 8", "window 0 50000"])
     connection.receive(frame.slice(5_009))
     assert.deepStrictEqual(written(connection), [])
     ask(connection)
     connection.receive(Lab2.join(response(3, 200), bulk(3, 45_000)))
     connection.consumed(3, 45_000)
     assert.deepStrictEqual(written(connection), ["window 0 50000", "window 3 45000"])
+  })
+
+  it("a window that opens again and again is told once, and may not be used before", () => {
+    const connection = Lab2.asked({ ...small, maxStreamWindowBytes: 100_000 }, [get, get, get])
+    connection.receive(Lab2.join(response(1, 200), bulk(1, 99_000), response(3, 200), response(5, 200)))
+    const parts = (count: number): ReadonlyArray<string> => {
+      for (let i = 0; i < count; i++) {
+        says(connection, data(3, "x"))
+        connection.consumed(3, 1)
+      }
+      return written(connection)
+    }
+    assert.deepStrictEqual(parts(600), ["window 0 600"])
+    assert.deepStrictEqual(parts(1_000), ["window 0 1000"])
+    connection.cancel(1)
+    assert.deepStrictEqual(written(connection), ["reset 1 8", "window 0 99000"])
+    // Nor is one of a stream that has ended since.
+    connection.receive(bulk(5, 60_000))
+    connection.consumed(5, 60_000)
+    connection.receive(bulk(3, 30_000))
+    connection.consumed(3, 30_000)
+    connection.receive(data(5, "", endStream))
+    connection.cancel(3)
+    assert.deepStrictEqual(written(connection), ["reset 3 8", "window 0 90000"])
+    connection.receive(bulk(1, 1_000))
+    ask(connection)
+    connection.receive(Lab2.join(response(7, 200), bulk(7, 99_000)))
+    connection.consumed(7, 99_000)
+    assert.match(says(connection, data(7, "xx")).at(-1)!, /^retired fault flow-control/)
   })
 
   it("the windows that are told never come to more than was consumed", () => {
