@@ -2,13 +2,11 @@
 
 /** What the peer may still send. It is opened again by what was consumed and told, and by nothing else. */
 export class Inflow {
-  readonly #size: number
   #left: number
   /** Bytes that were consumed, and that the peer was not told of. */
   #due = 0
 
   constructor(size: number) {
-    this.#size = size
     this.#left = size
   }
 
@@ -24,12 +22,12 @@ export class Inflow {
   }
 
   /**
-   * Bytes were consumed; whether to tell the peer: once they are half of the window, or as many as are left of it, so that
-   * what nobody reads holds back no more than itself.
+   * Bytes were consumed; whether to tell the peer: once they are as many as are left of the window, so that what nobody reads
+   * holds back no more than itself. Where all was read, that is half of it.
    */
   release(bytes: number): boolean {
     this.#due += bytes
-    return this.#due > 0 && (2 * this.#due >= this.#size || this.#due >= this.#left)
+    return this.#due > 0 && this.#due >= this.#left
   }
 
   /** What the peer is told of, and from now on may send. */
