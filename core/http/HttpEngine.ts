@@ -184,7 +184,7 @@ export interface EngineConnection {
   readonly finish: (exchange: Exchange, trailers?: Fields) => Result.Result<void, ExchangeOver | InvalidRequest>
   /**
    * The reader is through with so many bytes of data, of an exchange that is over, too. HTTP/2 opens its windows again by
-   * this alone, and by `cancel` for what nobody will read.
+   * this alone, and by `cancel` for what nobody will read; the `takeOutput` that follows tells the peer.
    */
   readonly consumed: (exchange: Exchange, bytes: number) => void
   /**

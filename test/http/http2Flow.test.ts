@@ -680,6 +680,11 @@ describe("toward this side", () => {
       }
       return written(connection)
     }
+    says(connection, data(3, "x".repeat(1_000)))
+    connection.consumed(3, 1)
+    assert.deepStrictEqual(written(connection), ["window 0 1"])
+    connection.consumed(3, 999)
+    assert.deepStrictEqual(written(connection), ["window 0 999"])
     assert.deepStrictEqual(parts(600), ["window 0 600"])
     assert.deepStrictEqual(parts(1_000), ["window 0 1000"])
     connection.cancel(1)
