@@ -26,7 +26,7 @@
 import * as Exit from "effect/Exit"
 import * as Result from "effect/Result"
 import type { Place, Scene, Step } from "./Chooser.ts"
-import { Drawing, type Kinds, type Known, type Thing } from "./SharedState.ts"
+import { Drawing, Kinds, type Known, type Thing } from "./SharedState.ts"
 
 /** A run, complete once it has an outcome. */
 export interface Run {
@@ -59,7 +59,9 @@ export class KnownStates {
   #lastRun = new Map<number, number>()
   /** All that is in sight, or may be in the hands of somebody. */
   #things: ReadonlyMap<Thing, Known> = new Map()
-  readonly #kinds: Kinds = new WeakMap()
+  readonly #kinds = new Kinds()
+  /** Symbols that somebody ended with: whoever has code that names one has it in hand. */
+  readonly #symbols = new Map<symbol, number>()
   /** What is shared, with the time, as the number of its text. */
   #shown = 0
   /** How often each was interrupted that goes on all the same. */
@@ -249,7 +251,11 @@ export class KnownStates {
    * may hide something from whoever looks: a state with such an end is not known, and is gone on from each time.
    */
   #end(exit: Exit.Exit<unknown, unknown>): { readonly text: string; readonly isWhole: boolean } {
-    const meet = (ordinal: number): Known => ({ name: -1 - ordinal, since: 0, holders: undefined })
+    const meet = (ordinal: number, thing: Thing): Known => ({
+      name: typeof thing === "symbol" ? this.#symbol(thing) : -1 - ordinal,
+      since: 0,
+      holders: undefined,
+    })
     const drawing = new Drawing(this.#things, meet, this.#kinds)
     const text = Exit.isSuccess(exit)
       ? drawing.draw(exit.value)
@@ -261,6 +267,14 @@ export class KnownStates {
           : "!"
       ).join()
     return { text, isWhole: drawing.unread === undefined && !drawing.isDoubtful }
+  }
+
+  #symbol(symbol: symbol): number {
+    const known = this.#symbols.get(symbol)
+    if (known !== undefined) return known
+    const name = this.#number(`symbol ${this.#symbols.size}`)
+    this.#symbols.set(symbol, name)
+    return name
   }
 
   #history(word: number): number {

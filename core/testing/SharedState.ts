@@ -29,7 +29,7 @@ export class Drawing {
   /** The things that are in it. */
   readonly things: Map<Thing, Known> = new Map()
   readonly #known: ReadonlyMap<Thing, Known>
-  readonly #meet: (ordinal: number) => Known
+  readonly #meet: (ordinal: number, thing: Thing) => Known
   readonly #kinds: Kinds
   /** How many things were not known before. */
   news = 0
@@ -39,7 +39,11 @@ export class Drawing {
   isDoubtful = false
 
   /** `kinds` keeps what was judged of classes, for other drawings of the same search. */
-  constructor(known: ReadonlyMap<Thing, Known>, meet: (ordinal: number) => Known, kinds: Kinds = new WeakMap()) {
+  constructor(
+    known: ReadonlyMap<Thing, Known>,
+    meet: (ordinal: number, thing: Thing) => Known,
+    kinds: Kinds = new Kinds(),
+  ) {
     this.#known = known
     this.#meet = meet
     this.#kinds = kinds
@@ -54,7 +58,7 @@ export class Drawing {
     if (!isThing(value)) return scalar(value)
     const drawn = this.things.get(value)
     if (drawn !== undefined) return `#${drawn.name}`
-    const known = this.#known.get(value) ?? this.#meet(this.news++)
+    const known = this.#known.get(value) ?? this.#meet(this.news++, value)
     this.things.set(value, known)
     if (typeof value === "symbol") return `#${known.name}`
     if (typeof value === "object") return `#${known.name}${this.#content(value)}`
@@ -73,6 +77,13 @@ export class Drawing {
   }
 
   #content(value: object): string {
+    // What can no longer be changed is another thing to whoever tries.
+    return Object.isExtensible(value)
+      ? this.#parts(value)
+      : `${Object.isFrozen(value) ? "!" : "|"}${this.#parts(value)}`
+  }
+
+  #parts(value: object): string {
     const prototype: object | null = Object.getPrototypeOf(value)
     if (prototype !== Object.prototype && prototype !== Array.prototype) {
       if (Fiber.isFiber(value)) return `(${this.draw(value.pollUnsafe())})`
@@ -112,9 +123,11 @@ export class Drawing {
   /** What a prototype that belongs to no class leads to, and whether something is hidden. */
   #ofClass(value: object, prototype: object | null): string {
     if ("~effect/PartitionedSemaphore" in value) this.unread ??= "PartitionedSemaphore"
-    if (prototype === null || prototype === Object.prototype) return ""
+    if (prototype === Object.prototype) return ""
+    if (prototype === null) return "~ "
     if (Redacted.isRedacted(value)) this.unread ??= "Redacted"
-    switch (kindOf(prototype, this.#kinds)) {
+    const { kind, number } = this.#kinds.of(prototype)
+    switch (kind) {
       case "hidden":
         this.unread ??= prototype.constructor?.name || "thing of the platform"
         return ""
@@ -124,15 +137,27 @@ export class Drawing {
       case "loose":
         return `^${this.draw(prototype)} `
       case "known":
-        return ""
+        return `~${number} `
     }
   }
 }
 
 /** What of a class hides: something for certain, nothing, or nobody knows; a loose prototype is one without a class. */
 type Kind = "hidden" | "known" | "unknown" | "loose"
-/** By prototype. */
-export type Kinds = WeakMap<object, Kind>
+
+/** What is known of prototypes: of what kind each is, and a number in the place of its name. */
+export class Kinds {
+  readonly #known = new WeakMap<object, { readonly kind: Kind; readonly number: number }>()
+  #count = 0
+
+  of(prototype: object): { readonly kind: Kind; readonly number: number } {
+    const known = this.#known.get(prototype)
+    if (known !== undefined) return known
+    const told = { kind: judged(prototype, this), number: this.#count++ }
+    this.#known.set(prototype, told)
+    return told
+  }
+}
 
 /** What every function has, and where an error says that it was made. */
 const standard: ReadonlySet<PropertyKey> = new Set(["length", "name", "prototype", "arguments", "caller"])
@@ -144,18 +169,10 @@ const open: ReadonlySet<object> = new Set<object>([
   bytes,
 ])
 
-const kindOf = (prototype: object, kinds: Kinds): Kind => {
-  const known = kinds.get(prototype)
-  if (known !== undefined) return known
-  const kind = judged(prototype, kinds)
-  kinds.set(prototype, kind)
-  return kind
-}
-
 const judged = (prototype: object, kinds: Kinds): Kind => {
   if (open.has(prototype)) return "known"
   const parent: object | null = Object.getPrototypeOf(prototype)
-  const above = parent === null ? "known" : kindOf(parent, kinds)
+  const above = parent === null ? "known" : kinds.of(parent).kind
   if (above === "hidden") return above
   if (Object.hasOwn(prototype, "constructor")) {
     if (typeof prototype.constructor !== "function") return "hidden"

@@ -1,5 +1,6 @@
 /** Where to dial and how: what is an address of which kind, and what breaks a rule in a target. */
 import { assert, describe, it } from "vitest"
+import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
 import * as Result from "effect/Result"
 import { decode, familyOf, type Target } from "../../core/SocketTarget.ts"
@@ -134,5 +135,7 @@ describe("a target", () => {
       assert.notInclude(JSON.stringify(result), "canary")
       assert.notInclude(String(Result.isFailure(result) && result.failure.message), "canary")
     }
+    const shown = Result.getFailure(decode({ ...host, host: url }))
+    assert.deepInclude(Option.getOrUndefined(shown), { field: "host", value: "peer.test" })
   })
 })

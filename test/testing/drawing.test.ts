@@ -4,12 +4,13 @@ import * as Context from "effect/Context"
 import * as Data from "effect/Data"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
 import * as PartitionedSemaphore from "effect/PartitionedSemaphore"
 import * as Redacted from "effect/Redacted"
 import * as Scheduler from "effect/Scheduler"
 import { World } from "../../core/testing/ExplorerWorld.ts"
 import { Words } from "../../core/testing/Schedule.ts"
-import { Drawing, type Known, type Thing } from "../../core/testing/SharedState.ts"
+import { Drawing, Kinds, type Known, type Thing } from "../../core/testing/SharedState.ts"
 
 /** A drawing that names what it meets from 1 on; what is known before goes by a name from 100 on. */
 const drawing = (...known: ReadonlyArray<Thing>): Drawing =>
@@ -17,7 +18,9 @@ const drawing = (...known: ReadonlyArray<Thing>): Drawing =>
     new Map(known.map((thing, i): readonly [Thing, Known] => [thing, { name: 100 + i, since: 0, holders: undefined }])),
     (ordinal) => ({ name: 1 + ordinal, since: 0, holders: undefined }),
   )
-const told = (value: unknown, ...known: ReadonlyArray<Thing>): string => drawing(...known).tell(value)
+/** Without the numbers of classes, which are a matter of who was met first. */
+const told = (value: unknown, ...known: ReadonlyArray<Thing>): string =>
+  drawing(...known).tell(value).replaceAll(/~\d* /g, "")
 
 describe("a value is drawn", () => {
   it("as itself where it is none of those that are told apart from others of the same content", () => {
@@ -78,6 +81,28 @@ describe("a value is drawn", () => {
     }
     assert.strictEqual(told(new TypeError("no")), '{TypeError "TypeError" "no" "message":"no",}')
     assert.strictEqual(told(new Down("no")), '{Down "Error" "no" "message":"no","code":5,}')
+  })
+
+  it("by its class, and by whether it can still be changed", () => {
+    const of = <A>(all: ReadonlyArray<A>): number => {
+      const kinds = new Kinds()
+      const meet = (ordinal: number) => ({ name: ordinal, since: 0, holders: undefined })
+      return new Set(all.map((each) => new Drawing(new Map(), meet, kinds).draw(each))).size
+    }
+    const bare = Object.create(null)
+    const fixed = [Object.preventExtensions({ n: 1 }), Object.freeze({ n: 1 })]
+    const alike: ReadonlyArray<ReadonlyArray<unknown>> = [
+      [{}, bare, Option.none(), new Map(), new Set(), [], Object.freeze({})],
+      [{ value: 1 }, Option.some(1)],
+      [Uint8Array.of(1), Int8Array.of(1), Uint16Array.of(1), { 0: 1 }],
+      [{ n: 1 }, ...fixed],
+      [[1], Object.freeze([1])],
+    ]
+    for (const values of alike) {
+      assert.strictEqual(of(values), values.length)
+      for (const value of values) assert.strictEqual(of([value, value]), 1)
+    }
+    assert.strictEqual(of([Option.some(1), Option.some(1)]), 1)
   })
 
   it("of a function by what was put on it", () => {

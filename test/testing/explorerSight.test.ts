@@ -8,6 +8,7 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
 import * as PartitionedSemaphore from "effect/PartitionedSemaphore"
 import * as Redacted from "effect/Redacted"
 import * as Explorer from "../../core/testing/Explorer.ts"
@@ -59,6 +60,7 @@ describe("what is shared is another", () => {
     "by what a view shows": of(new DataView(new ArrayBuffer(8)), (thing) => thing.setInt8(0, 1)),
     "by an element of typed ones": of(new Uint8Array(2), (thing) => thing[0] = 1),
     "by the message of an error": of(new Error("a"), (thing) => thing.message = "b"),
+    "by whether it can still be changed": of({ n: 0 }, (thing) => Object.freeze(thing)),
     "by where an expression goes on": of(/a/g, (thing) => thing.lastIndex = 3),
     "by what a prototype leads to": of(
       Object.create({ inner: { n: 0 } }) as { inner: { n: number } },
@@ -206,6 +208,29 @@ describe("ends are told apart", () => {
       ))
       expect(runs).toBeLessThan(unpruned)
     }))
+
+  it.effect.each(Object.entries({
+    "by a symbol": program(
+      (word) => Effect.succeed(Symbol.for(word)),
+      (exit) => value(exit, ({ description = "" }) => description),
+    ),
+    "by a key that is one": program(
+      (word) => Effect.sync(() => ({ [Symbol.for(word)]: 1 })),
+      (exit) => value(exit, (end) => Symbol.for("second") in end ? "second" : "first"),
+    ),
+    "by what a class is marked with alone": program(
+      (word) => Effect.sync((): object => word === "first" ? {} : Option.none()),
+      (exit) => value(exit, (end) => Option.isOption(end) ? "second" : "first"),
+    ),
+    "by the kind of its elements": program(
+      (word) => Effect.sync(() => word === "first" ? Uint8Array.of(1) : Int8Array.of(1)),
+      (exit) => value(exit, (end) => end instanceof Int8Array ? "second" : "first"),
+    ),
+    "by whether it can still be changed": program(
+      (word) => Effect.sync(() => word === "first" ? { n: 1 } : Object.freeze({ n: 1 })),
+      (exit) => value(exit, (end) => Object.isFrozen(end) ? "second" : "first"),
+    ),
+  }))("%s", ([, each]) => Effect.map(found(each as never), (runs) => expect(runs).toBeLessThan(unpruned)))
 
   it.effect("and of those that cannot be read, each is another", () =>
     Effect.gen(function* () {
