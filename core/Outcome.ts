@@ -5,6 +5,7 @@
  */
 import * as Cause from "effect/Cause"
 import type * as Exit from "effect/Exit"
+import * as Result from "effect/Result"
 
 /**
  * - `Completed`: the work succeeded.
@@ -28,5 +29,7 @@ export const fromExit = (exit: Exit.Exit<unknown, unknown>): Outcome => {
   return "Interrupted"
 }
 
+/** Of an error that throws when it is looked at nothing is known but that it is one. */
 const isExpiry = (error: unknown): boolean =>
-  typeof error === "object" && error !== null && "_tag" in error && expiries.has(error._tag)
+  typeof error === "object" && error !== null &&
+  Result.getOrElse(Result.try(() => "_tag" in error && expiries.has(error._tag)), () => false)

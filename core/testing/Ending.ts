@@ -2,6 +2,7 @@
 import * as Cause from "effect/Cause"
 import * as Exit from "effect/Exit"
 import * as Outcome from "../Outcome.ts"
+import { read } from "./Wording.ts"
 
 /** The tag of the error that it failed with, or the error where that is a text; else its `Outcome`. */
 export type Ending = string
@@ -11,5 +12,5 @@ export const of = (exit: Exit.Exit<unknown, unknown>): Ending => {
   if (Exit.isSuccess(exit) || (outcome !== "Failed" && outcome !== "Expired")) return outcome
   const error = Cause.squash(exit.cause)
   if (typeof error === "string") return error
-  return typeof error === "object" && error !== null && "_tag" in error ? String(error._tag) : outcome
+  return read(() => typeof error === "object" && error !== null && "_tag" in error ? String(error._tag) : outcome)
 }

@@ -1,5 +1,6 @@
 /** What an exploration ends with if the program is wrong, or cannot be explored. Owns nothing. */
 import * as Data from "effect/Data"
+import { read } from "./Wording.ts"
 
 /**
  * What was wrong at the end of a schedule.
@@ -68,7 +69,8 @@ export const short = (many: ReadonlyArray<string>): ReadonlyArray<string> =>
     : [...many.slice(0, most), `... ${many.length - 2 * most} more ...`, ...many.slice(-most)]
 const most = 50
 
-const textOf = (cause: unknown): string => cause instanceof Error ? `${cause.name}: ${cause.message}` : String(cause)
+const textOf = (cause: unknown): string =>
+  read(() => cause instanceof Error ? `${cause.name}: ${cause.message}` : String(cause))
 
 /**
  * The program does not depend on its schedule alone, so that nothing could be concluded from exploring it.

@@ -23,7 +23,8 @@ export type Allowed = "defects" | "fibers" | "timers" | "unanswered"
 export interface Program<S, F extends Fibers> {
   /**
    * Makes everything that a run starts from, for each run anew. What it starts may go on into the run. The scope is
-   * closed after the oracle, but for a run that was wrong by then, of which all is dropped: nothing here is real.
+   * closed after the oracle, but for a run that was wrong by then, of which all is dropped: nothing here is real. While this,
+   * the oracle or the closing goes on, nothing is chosen: each is run in one order, that of who is ready first.
    */
   readonly prepare: Effect.Effect<S, unknown, Scope.Scope>
   /** The fibers, all ready at the same time. Their names are letters, digits and `_`. */

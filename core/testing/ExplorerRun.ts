@@ -10,6 +10,7 @@ import type { Reason } from "./ExplorerFailure.ts"
 import type { Exits, Fibers, Program } from "./ExplorerProgram.ts"
 import { World } from "./ExplorerWorld.ts"
 import { Words } from "./Schedule.ts"
+import { read, tagOf } from "./Wording.ts"
 
 export interface Finding {
   readonly reason: Reason
@@ -21,7 +22,8 @@ export interface Finding {
 export const isSame = (one: Finding | undefined, other: Finding): boolean =>
   one?.reason === other.reason && kindOf(one.cause) === kindOf(other.cause)
 
-const kindOf = (cause: unknown): string => cause instanceof Error && !("_tag" in cause) ? cause.name : tagOf(cause)
+const kindOf = (cause: unknown): string =>
+  read(() => cause instanceof Error && !("_tag" in cause) ? cause.name : tagOf(cause))
 
 /** The program with its types forgotten. */
 export type AnyProgram = Program<unknown, Fibers>
@@ -143,9 +145,6 @@ export const outcome = (world: World, finding: Finding | undefined): string => {
 
 const brief = (exit: Exit.Exit<unknown, unknown> | undefined): string => {
   if (exit === undefined) return "-"
-  if (Exit.isSuccess(exit)) return typeof exit.value === "object" ? "ok" : `ok ${String(exit.value)}`
+  if (Exit.isSuccess(exit)) return typeof exit.value === "object" ? "ok" : read(() => `ok ${String(exit.value)}`)
   return exit.cause.reasons.map((reason) => reason._tag === "Fail" ? `Fail ${tagOf(reason.error)}` : reason._tag).join()
 }
-
-const tagOf = (error: unknown): string =>
-  typeof error === "object" && error !== null && "_tag" in error ? String(error._tag) : typeof error

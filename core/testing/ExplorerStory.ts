@@ -5,6 +5,7 @@ import * as Exit from "effect/Exit"
 import type { Actor } from "./ExplorerActors.ts"
 import { short } from "./ExplorerFailure.ts"
 import type { Words } from "./Schedule.ts"
+import { read } from "./Wording.ts"
 
 interface Note {
   /** The word of the log in whose step it was. */
@@ -72,6 +73,7 @@ export class Story {
 
 const ending = (exit: Exit.Exit<unknown, unknown>): string => {
   if (Exit.isSuccess(exit)) return "ends"
-  if (Cause.hasDies(exit.cause)) return `dies of ${String(Cause.squash(exit.cause))}`
-  return Cause.hasFails(exit.cause) ? `fails with ${String(Cause.squash(exit.cause))}` : "ends interrupted"
+  const words = read(() => String(Cause.squash(exit.cause)))
+  if (Cause.hasDies(exit.cause)) return `dies of ${words}`
+  return Cause.hasFails(exit.cause) ? `fails with ${words}` : "ends interrupted"
 }

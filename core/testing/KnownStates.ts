@@ -257,16 +257,20 @@ export class KnownStates {
       holders: undefined,
     })
     const drawing = new Drawing(this.#things, meet, this.#kinds)
-    const text = Exit.isSuccess(exit)
-      ? drawing.draw(exit.value)
-      : exit.cause.reasons.map((reason) =>
-        reason._tag === "Fail"
-          ? `!${drawing.draw(reason.error)}`
-          : reason._tag === "Die"
-          ? `?${drawing.draw(reason.defect)}`
-          : "!"
-      ).join()
-    return { text, isWhole: drawing.unread === undefined && !drawing.isDoubtful }
+    const text = Result.try(() =>
+      Exit.isSuccess(exit)
+        ? drawing.draw(exit.value)
+        : exit.cause.reasons.map((reason) =>
+          reason._tag === "Fail"
+            ? `!${drawing.draw(reason.error)}`
+            : reason._tag === "Die"
+            ? `?${drawing.draw(reason.defect)}`
+            : "!"
+        ).join()
+    )
+    // What throws when it is looked at, or is too deep, hides what it is.
+    if (Result.isFailure(text)) return { text: "", isWhole: false }
+    return { text: text.success, isWhole: drawing.unread === undefined && !drawing.isDoubtful }
   }
 
   #symbol(symbol: symbol): number {

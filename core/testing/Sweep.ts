@@ -25,6 +25,7 @@ import type { HandClock } from "./HandClock.ts"
 import * as OptionRules from "./OptionRules.ts"
 import * as Point from "./Point.ts"
 import * as Reading from "./Reading.ts"
+import { read } from "./Wording.ts"
 import { type AnyFiber, defaultMaxSteps, escapes, hangs, watch, World } from "./World.ts"
 
 /** A moment of a run, as a disturbance finds it. */
@@ -414,7 +415,7 @@ class Run<S, N extends string> {
 
   #failed(why: string, cause?: Cause.Cause<unknown>): SweepFailed {
     const where = `${this.#point.order} first, ${this.#where}`
-    const text = cause === undefined ? why : `${why}: ${String(Cause.squash(cause))}`
+    const text = cause === undefined ? why : `${why}: ${read(() => String(Cause.squash(cause)))}`
     return new SweepFailed({ point: Point.print(this.#point), where, why: text, cause })
   }
 }

@@ -9,6 +9,8 @@ import * as Outcome from "../../core/Outcome.ts"
 
 const exceeded = new DeadlineExceeded({ elapsed: Duration.zero })
 const expired = new WaitExpired({ waited: Duration.zero, bound: "maxWait", account: "total" })
+const unreadable = Proxy.revocable({}, {})
+unreadable.revoke()
 const cases: ReadonlyArray<readonly [string, Exit.Exit<unknown, unknown>, Outcome.Outcome]> = [
   ["a success", Exit.void, "Completed"],
   ["a success that holds an error", Exit.succeed(exceeded), "Completed"],
@@ -16,6 +18,7 @@ const cases: ReadonlyArray<readonly [string, Exit.Exit<unknown, unknown>, Outcom
   ["a failure without a value", Exit.fail(undefined), "Failed"],
   ["a failure that is null", Exit.fail(null), "Failed"],
   ["another tag", Exit.fail({ _tag: "Other" }), "Failed"],
+  ["what throws when it is looked at", Exit.fail(unreadable.proxy), "Failed"],
   ["a deadline", Exit.fail(exceeded), "Expired"],
   ["a wait", Exit.fail(expired), "Expired"],
   ["an interruption", Exit.failCause(Cause.interrupt(1)), "Interrupted"],

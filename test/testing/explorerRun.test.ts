@@ -17,6 +17,7 @@ import { guarded } from "../../core/testing/ExplorerReplay.ts"
 import { outcome, play } from "../../core/testing/ExplorerRun.ts"
 import { World } from "../../core/testing/ExplorerWorld.ts"
 import { Words } from "../../core/testing/Schedule.ts"
+import { hostile } from "../support/Hostile.ts"
 
 const of = (fibers: Fibers) => ({ prepare: Effect.void, fibers: () => fibers, oracle: () => {} })
 
@@ -1292,6 +1293,37 @@ describe("the simplest that fails", () => {
       runs = 0
       const other = { ...program, oracle: () => Effect.fail({ _tag: ++runs === 1 ? "First" : "Other" }) }
       expect(yield* Effect.flip(Explorer.explore(other))).toMatchObject({ _tag: "Uncontrolled", reason: "diverged" })
+    }))
+})
+
+describe("what throws when it is looked at", () => {
+  it.effect("is told as any other that a program dies of, or fails with, and its schedule is run again", () =>
+    Effect.gen(function* () {
+      for (const odd of hostile()) {
+        const programs = [
+          [of({ a: Effect.die(odd) }), "defect"],
+          [{ ...of({ a: Effect.fail(odd) }), oracle: undefined }, "failure"],
+          [{ ...of({ a: Effect.void }), oracle: () => Effect.fail(odd) }, "oracle"],
+        ] as const
+        for (const [program, reason] of programs) {
+          const failed = yield* Effect.flip(Explorer.explore(program))
+          if (!(failed instanceof ScheduleFailed)) throw failed
+          expect(failed.reason).toBe(reason)
+          expect(failed.cause === odd).toBe(true)
+          expect(failed.message.split("\n")[1]).toBe("something that cannot be read")
+          expect((yield* Effect.flip(Explorer.replay(program, failed.schedule)))._tag).toBe("ScheduleFailed")
+        }
+      }
+    }))
+
+  it.effect("or is too deep to be drawn, and is the end of a fiber, keeps no search from its end", () =>
+    Effect.gen(function* () {
+      let deep: object = {}
+      for (let i = 0; i < 20_000; i++) deep = { deep }
+      for (const odd of [deep, ...hostile()]) {
+        const ends = { ...of({ a: Effect.as(step, odd), b: step }), shared: () => 0 }
+        expect(yield* Explorer.explore(ends)).toMatchObject({ exhaustive: true })
+      }
     }))
 })
 

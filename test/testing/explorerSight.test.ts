@@ -15,6 +15,7 @@ import * as Explorer from "../../core/testing/Explorer.ts"
 import { ScheduleFailed, Uncontrolled } from "../../core/testing/ExplorerFailure.ts"
 import type { Fibers, Program } from "../../core/testing/ExplorerProgram.ts"
 import { Drawing, type Known, type Thing } from "../../core/testing/SharedState.ts"
+import { hostile } from "../support/Hostile.ts"
 
 class Private {
   #word: string
@@ -234,10 +235,20 @@ describe("ends are told apart", () => {
 
   it.effect("and of those that cannot be read, each is another", () =>
     Effect.gen(function* () {
+      const words = new WeakMap<object, string>()
       const ends = [
         program((word) => Effect.sync(() => new Private(word)), (exit) => value(exit, ({ word }) => word)),
         program((word) => Effect.sync(() => new URL(`http://${word}`)), (exit) => value(exit, (url) => url.hostname)),
         program((word) => Effect.sync(() => () => word), (exit) => value(exit, (read) => read())),
+        program(
+          (word) =>
+            Effect.sync(() => {
+              const [, odd] = hostile()
+              words.set(odd!, word)
+              return odd!
+            }),
+          (exit) => value(exit, (odd) => words.get(odd)!),
+        ),
       ]
       for (const each of ends) expect(yield* found(each as never)).toBeLessThanOrEqual(unpruned)
     }))

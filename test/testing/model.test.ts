@@ -8,6 +8,7 @@ import * as Exit from "effect/Exit"
 import * as Semaphore from "effect/Semaphore"
 import { InvalidLimits } from "../../core/Refusal.ts"
 import * as Model from "../../core/testing/Model.ts"
+import { hostile } from "../support/Hostile.ts"
 
 /** Places that are counted; `fault` names what is wrong with them. */
 type Fault = "none" | "gap" | "fifth" | "leak"
@@ -404,6 +405,9 @@ describe("a faulty pool", () => {
       assert.match(why((() => answer) as never), /^the command went wrong: it answered neither nothing nor an effect$/)
     }
     assert.match(why(() => assert.fail("differs")), /^the command went wrong: AssertionError: differs/)
+    for (const odd of hostile()) {
+      assert.strictEqual(why(() => Effect.fail(odd)), "the command went wrong: something that cannot be read")
+    }
   })
 
   it("whose `when` or model throws is found, told with its cause, and lived again by its replay", () => {

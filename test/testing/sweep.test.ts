@@ -17,6 +17,7 @@ import { InvalidLimits } from "../../core/Refusal.ts"
 import * as HandClock from "../../core/testing/HandClock.ts"
 import * as Sweep from "../../core/testing/Sweep.ts"
 import { World } from "../../core/testing/World.ts"
+import { hostile } from "../support/Hostile.ts"
 
 interface Pool {
   free: number
@@ -423,6 +424,15 @@ describe("the sweep finds", () => {
       "not conserved: 1 before, 0 after",
     )
     sound({ fibers: (pool) => ({ user: joined(Effect.orDie(held(pool))) }) })
+  })
+
+  it("what throws when it is looked at, whether it was failed with or died of", () => {
+    for (const odd of hostile()) {
+      const says = /: something that cannot be read$/
+      assert.match(fault({ fibers: () => ({ user: Effect.void }), oracle: () => Effect.fail(odd) }), says)
+      assert.match(fault({ fibers: () => ({ user: Effect.die(odd) }) }), says)
+      sound({ fibers: () => ({ user: Effect.fail(odd) }) })
+    }
   })
 
   it("what judges and throws, at the point and with what was thrown", () => {
