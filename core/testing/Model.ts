@@ -12,7 +12,7 @@ import type * as Fiber from "effect/Fiber"
 import * as Scope from "effect/Scope"
 import type { HandClock } from "./HandClock.ts"
 import * as OptionRules from "./OptionRules.ts"
-import { read } from "./Wording.ts"
+import { because } from "./Wording.ts"
 import { escapes, hangs, type Order, World } from "./World.ts"
 
 /** What is used of an arbitrary of fast-check. */
@@ -345,8 +345,8 @@ class Lived<M, R> implements Stage {
   }
 
   #wrong(what: string, exit: Exit.Exit<unknown, unknown>): false {
-    const cause = this.cause = Exit.isFailure(exit) ? exit.cause : undefined
-    this.why = cause === undefined ? what : `${what}: ${read(() => String(Cause.squash(cause)))}`
+    this.cause = Exit.isFailure(exit) ? exit.cause : undefined
+    this.why = because(what, this.cause)
     return false
   }
 }

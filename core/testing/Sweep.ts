@@ -12,7 +12,7 @@
  * elsewhere: a fiber on another scheduler or with `Scheduler.PreventSchedulerYield`, a promise, a timer of the runtime.
  * Whoever waits for one shows as a fiber that hangs; one that nobody waits for does not show.
  */
-import * as Cause from "effect/Cause"
+import type * as Cause from "effect/Cause"
 import * as Data from "effect/Data"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -25,7 +25,7 @@ import type { HandClock } from "./HandClock.ts"
 import * as OptionRules from "./OptionRules.ts"
 import * as Point from "./Point.ts"
 import * as Reading from "./Reading.ts"
-import { read } from "./Wording.ts"
+import { because } from "./Wording.ts"
 import { type AnyFiber, defaultMaxSteps, escapes, hangs, watch, World } from "./World.ts"
 
 /** A moment of a run, as a disturbance finds it. */
@@ -415,7 +415,6 @@ class Run<S, N extends string> {
 
   #failed(why: string, cause?: Cause.Cause<unknown>): SweepFailed {
     const where = `${this.#point.order} first, ${this.#where}`
-    const text = cause === undefined ? why : `${why}: ${read(() => String(Cause.squash(cause)))}`
-    return new SweepFailed({ point: Point.print(this.#point), where, why: text, cause })
+    return new SweepFailed({ point: Point.print(this.#point), where, why: because(why, cause), cause })
   }
 }
