@@ -5,6 +5,7 @@
  */
 import * as Cause from "effect/Cause"
 import type * as Exit from "effect/Exit"
+import * as Predicate from "effect/Predicate"
 import * as Result from "effect/Result"
 
 /**
@@ -31,5 +32,4 @@ export const fromExit = (exit: Exit.Exit<unknown, unknown>): Outcome => {
 
 /** Of an error that throws when it is looked at nothing is known but that it is one. */
 const isExpiry = (error: unknown): boolean =>
-  typeof error === "object" && error !== null &&
-  Result.getOrElse(Result.try(() => "_tag" in error && expiries.has(error._tag)), () => false)
+  Result.getOrElse(Result.try(() => Predicate.hasProperty(error, "_tag") && expiries.has(error._tag)), () => false)

@@ -11,10 +11,10 @@ import { Follower } from "../../core/testing/Chooser.ts"
 import * as Explorer from "../../core/testing/Explorer.ts"
 import type { Limits } from "../../core/testing/ExplorerAgenda.ts"
 import type { Bounds } from "../../core/testing/ExplorerBounds.ts"
-import { ScheduleFailed } from "../../core/testing/ExplorerFailure.ts"
+import { type Reason, ScheduleFailed } from "../../core/testing/ExplorerFailure.ts"
 import type { Fibers, Program } from "../../core/testing/ExplorerProgram.ts"
 import { guarded } from "../../core/testing/ExplorerReplay.ts"
-import { outcome, play } from "../../core/testing/ExplorerRun.ts"
+import { isSame, outcome, play } from "../../core/testing/ExplorerRun.ts"
 import { World } from "../../core/testing/ExplorerWorld.ts"
 import { Words } from "../../core/testing/Schedule.ts"
 import { hostile } from "../support/Hostile.ts"
@@ -1294,6 +1294,18 @@ describe("the simplest that fails", () => {
       const other = { ...program, oracle: () => Effect.fail({ _tag: ++runs === 1 ? "First" : "Other" }) }
       expect(yield* Effect.flip(Explorer.explore(other))).toMatchObject({ _tag: "Uncontrolled", reason: "diverged" })
     }))
+})
+
+it("two findings are the same by the reason and by the kind of what was thrown", () => {
+  const tagged = Object.assign(new Error("m"), { _tag: "Tagged" })
+  const causes = ["m", 5, {}, { _tag: "Own" }, tagged, new Error("m"), new TypeError("m"), undefined]
+  const of = (cause: unknown, reason: Reason = "oracle") => ({ reason, fibers: [], cause })
+  for (const [i, one] of causes.entries()) {
+    expect(causes.map((other) => isSame(of(one), of(other)))).toEqual(causes.map((_, j) => i === j))
+    expect(isSame(of(one), of(one, "defect"))).toBe(false)
+  }
+  expect(isSame(of(tagged), of({ _tag: "Tagged" }))).toBe(true)
+  expect(isSame(undefined, of("m"))).toBe(false)
 })
 
 describe("what throws when it is looked at", () => {
