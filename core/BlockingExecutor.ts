@@ -240,16 +240,20 @@ class Executor {
     return checked instanceof InvalidRequest ? checked : new Running(checked)
   }
 
-  /** Acquires the charge, waits for a place, and goes on there. The call's own handler stands over all of it. */
-  enter<A, E>(running: Running, then: Effect.Effect<A, E>): Effect.Effect<A, E | ExecutorRefused> {
+  /** Acquires the charge, and goes on with it. The call's own handler stands over all of it. */
+  charge<A, E>({ charges, job }: Running, then: Effect.Effect<A, E>): Effect.Effect<A, E> {
+    if (charges === undefined) return then
+    return Effect.andThen(Scope.provide(job.charge!, charges) as Effect.Effect<unknown>, then)
+  }
+
+  /** Takes a place, or waits for one, and goes on with `then`; it is that itself where the place is taken at once. */
+  enter<A, E>(
+    running: Running,
+    fiber: Fiber.Fiber<unknown, unknown>,
+    then: Effect.Effect<A, E>,
+  ): Effect.Effect<A, E | ExecutorRefused> {
     // A cost of one always fits, the key is in order, and nothing is estimated.
-    const entered = Effect.withFiber((fiber) => this.#line.take(running, ask, fiber, then)) as Effect.Effect<
-      A,
-      E | ExecutorRefused
-    >
-    const { charges, job } = running
-    if (charges === undefined) return entered
-    return Effect.andThen(Scope.provide(job.charge!, charges) as Effect.Effect<unknown>, entered)
+    return this.#line.take(running, ask, fiber, then) as Effect.Effect<A, E | ExecutorRefused>
   }
 
   /** Begins a job that has its place; or says why it has not begun. */
@@ -350,22 +354,25 @@ type Faults = JobFault | ExecutorRefused | InvalidRequest
 
 /** The handler is over the whole of the call: at no step can an interruption find a place or a job without an owner. */
 const run = (executor: Executor, job: Job.Job<unknown, unknown, unknown>): Effect.Effect<unknown, Faults> =>
-  Effect.suspend((): Effect.Effect<unknown, Faults> => {
+  Effect.withFiber((fiber): Effect.Effect<unknown, Faults> => {
     const running = executor.called(job)
     if (running instanceof InvalidRequest) return Effect.fail(running)
-    const joined = Effect.callback<unknown, Faults>((resume) => {
+    // Asked for its place in the step in which it may begin; where it has to wait, it comes back here with the place.
+    const joined: Effect.Effect<unknown, Faults> = Effect.callback((resume) => {
+      const entered = running.ask === undefined ? executor.enter(running, fiber, joined) : joined
+      if (entered !== joined) return resume(entered)
       running.caller = resume
       const refused = executor.begin(running)
       if (refused !== undefined) resume(Effect.fail(refused))
     })
     return Effect.onExitPrimitive(
-      executor.enter(running, joined),
+      executor.charge(running, joined),
       (exit) => running.hasBegun ? executor.join(running) : executor.withdraw(running, exit),
     )
   })
 
 const start = (executor: Executor, job: Job.Job<unknown, unknown, unknown>): Effect.Effect<Started<unknown>, Faults> =>
-  Effect.suspend((): Effect.Effect<Started<unknown>, Faults> => {
+  Effect.withFiber((fiber): Effect.Effect<Started<unknown>, Faults> => {
     const running = executor.called(job)
     if (running instanceof InvalidRequest) return Effect.fail(running)
     const started = Effect.suspend((): Effect.Effect<Started<unknown>, Faults> => {
@@ -374,7 +381,8 @@ const start = (executor: Executor, job: Job.Job<unknown, unknown, unknown>): Eff
       const { join, number } = running
       return Effect.succeed({ number, join, cancel: Effect.sync(() => executor.crew.cancel(running)) })
     })
-    return Effect.onExitPrimitive(executor.enter(running, started), (exit) => {
+    const entered = Effect.suspend(() => executor.enter(running, fiber, started))
+    return Effect.onExitPrimitive(executor.charge(running, entered), (exit) => {
       if (!running.hasBegun) return executor.withdraw(running, exit)
       // Interrupted in the step in which it began: nobody will ever have a hold of it.
       if (Exit.isFailure(exit)) executor.crew.cancel(running)

@@ -14,6 +14,7 @@ import * as Deadline from "./Deadline.ts"
 import type { Checked, RunningJob } from "./Job.ts"
 import * as Fault from "./JobFault.ts"
 import * as JobModule from "./JobModule.ts"
+import { List, type Node } from "./kernel/List.ts"
 import * as Kernel from "./kernel/Threads.ts"
 import type { Lease as Visit } from "./Ticket.ts"
 import { shielded } from "./Transition.ts"
@@ -40,7 +41,7 @@ type JobExit = Exit.Exit<unknown, Fault.JobFault>
 type Waiter = (exit: JobExit) => void
 
 /** One call, over nothing until it has a place, and over a job once that has begun. It is its own place in the line. */
-export class Running implements Visit {
+export class Running implements Visit, Node<Running> {
   readonly job: Checked
   ask: Visit["ask"] = undefined
   /** Holds what it is charged; undefined where that is nothing. */
@@ -57,6 +58,9 @@ export class Running implements Visit {
   state: RunningJob["state"] = "running"
   /** The thread that runs it, until it has ended. */
   hand: Hand | undefined = undefined
+  list: List<Running> | undefined = undefined
+  prev: Running | undefined = undefined
+  next: Running | undefined = undefined
 
   constructor(job: Checked) {
     this.job = job
@@ -101,7 +105,8 @@ export class Crew {
   readonly #threads: WorkerThreads
   readonly clock: Clock.Clock
   readonly #context: Context.Context<never>
-  readonly #running = new Map<number, Running>()
+  /** In the order in which they began. A list, since a job pays for each, and a look by number is for operators. */
+  readonly #running = new List<Running>()
   readonly #leaving = new Set<Hand>()
   readonly #watchers = new Set<() => void>()
   readonly #leave: (running: Running) => void
@@ -143,13 +148,13 @@ export class Crew {
     // It is the job's before it is sent, so that no answer can come too early.
     running.number = ++this.#numbers
     running.sinceNanos = this.now
-    this.#running.set(running.number, running)
+    this.#running.push(running)
     const error = this.#order(running, hand)
     if (error === undefined) {
       this.totals.begun++
       return undefined
     }
-    this.#running.delete(running.number)
+    this.#running.remove(running)
     running.number = 0
     const fault = new Fault.JobUnsendable({ job: running.job.name, part: "input", error })
     // What is cloned may run code of the caller's, which may have found the job and wait for it.
@@ -195,11 +200,11 @@ export class Crew {
   }
 
   find(number: number): Running | undefined {
-    return this.#running.get(number)
+    return this.#running.toArray().find((running) => running.number === number)
   }
 
   cancelAll(): void {
-    for (const running of this.#running.values()) this.cancel(running)
+    for (const running of this.#running.toArray()) this.cancel(running)
   }
 
   /** Ends the job's thread; false where that is no join, and both are abandoned now. */
@@ -230,8 +235,7 @@ export class Crew {
   get isQuiet(): boolean {
     const { workers } = this
     if (workers.size > workers.count(Kernel.Abandoned)) return false
-    for (const { state } of this.#running.values()) if (state !== "abandoned") return false
-    return true
+    return this.#running.toArray().every(({ state }) => state === "abandoned")
   }
 
   /** Waits until it is quiet. */
@@ -253,7 +257,7 @@ export class Crew {
   /** Jobs that run, longest first. */
   jobs(): ReadonlyArray<RunningJob> {
     const { now } = this
-    return [...this.#running.values()].map(({ job: { module, name }, number, sinceNanos, state }) => ({
+    return this.#running.toArray().map(({ job: { module, name }, number, sinceNanos, state }) => ({
       number,
       module: JobModule.shown(module),
       name,
@@ -343,7 +347,7 @@ export class Crew {
   }
 
   #over(running: Running, exit: JobExit): void {
-    this.#running.delete(running.number)
+    this.#running.remove(running)
     running.tell(exit, this.#context)
     this.#look()
   }

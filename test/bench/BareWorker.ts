@@ -1,4 +1,4 @@
-/** The floor of group E: a bare thread that answers each message, with nothing of ours in it. Exports the job as well. */
+/** The floors of group E: bare threads that answer each message, with nothing of ours in them. Exports the job as well. */
 import { parentPort, workerData } from "node:worker_threads"
 
 /** The executor's job: the same work. */
@@ -14,5 +14,15 @@ if (workerData === "bare") {
   parentPort!.on("message", (input) => {
     if (input instanceof ArrayBuffer) parentPort!.postMessage(input, [input])
     else parentPort!.postMessage(input)
+  })
+}
+
+if (workerData === "numbered") {
+  parentPort!.on("message", ([number, input]) => {
+    try {
+      parentPort!.postMessage([number, same(input)])
+    } catch (thrown) {
+      parentPort!.postMessage([number, undefined, String(thrown)])
+    }
   })
 }

@@ -90,6 +90,7 @@ export const goals: ReadonlyArray<Goal> = [
   ...cancels.map(ratio("D", 1.5)),
   ...cancels.slice(1).map(growth("D")),
   ...["round trip, one at a time", "1 MiB handed over and back"].map(ratio("E", 1.2, "holdfast executor")),
+  ratio("E", 1.2, "holdfast executor")("round trip, told apart by numbers"),
   ...["round trip, of one fiber", "1 MiB handed over and back, of one fiber"].map(ratio("E", 1.2, "holdfast executor")),
   ratio("F", 2.5, Holdfast.gate)("run"),
   ratio("F", 1.5, Holdfast.gate)("tryEnter and settle, in one scope"),

@@ -3,7 +3,9 @@
  *
  * Both sides answer what they are sent. The floor has one listener, no line, no names, no errors and no cancellation. It is
  * waited for by a promise; and again by a fiber, which every effect needs and which costs most on Deno, where Effect keeps the
- * async context at each wait: what is above that is the executor's own. What is measured is the CPU of the process on one core,
+ * async context at each wait: what is above that is the executor's own, and no effect can be nearer to a promise than that
+ * fiber is, which is told too. A program that asks for more than one thing at a time and wants to hear of errors needs a bit
+ * more of a bare worker, so that there is a floor which numbers its messages, too. What is measured is the CPU of the process on one core,
  * both threads and the waking of each by the other included: in wall time the machine's load would say more than either.
  */
 import { Worker } from "node:worker_threads"
@@ -46,6 +48,25 @@ const bare = () => {
   }
 }
 
+/** The least that serves several who ask at once: answers are told apart by numbers, and may be errors. */
+const numbered = () => {
+  const worker = new Worker(module, { workerData: "numbered" })
+  const waiting = new Map<number, ReturnType<typeof Promise.withResolvers<unknown>>>()
+  let last = 0
+  worker.on("message", ([number, value, error]) => {
+    const { reject, resolve } = waiting.get(number)!
+    waiting.delete(number)
+    if (error === undefined) resolve(value)
+    else reject(new Error(error))
+  })
+  return (input: unknown): Promise<unknown> => {
+    const asked = Promise.withResolvers<unknown>()
+    waiting.set(++last, asked)
+    worker.postMessage([last, input])
+    return asked.promise
+  }
+}
+
 /** Goes there and back so often before anything is counted: until then a compiler works beside both. */
 const warm = 20_000
 
@@ -60,6 +81,8 @@ export const measure = async (emit: Emit): Promise<void> => {
   const job = { module, name: "same", input: 1 }
   const run: Loop = inFiber(() => executor.run(job))
   const promised: Loop = inLoop(() => asPromise(1))
+  const inOneFiber: Loop = inFiber(() => inEffect(1))
+  const askNumbered = numbered()
   let own = new ArrayBuffer(1 << 20)
   const keep = (back: unknown): void => void (own = back as ArrayBuffer)
   const moved: Loop = inFiber(() =>
@@ -67,20 +90,22 @@ export const measure = async (emit: Emit): Promise<void> => {
   )
   let theirs = new ArrayBuffer(1 << 20)
   const keepTheirs = (back: unknown): void => void (theirs = back as ArrayBuffer)
-  const cases: Readonly<Record<string, readonly [Loop, Loop]>> = {
-    "round trip, one at a time": [run, promised],
-    "round trip, of one fiber": [run, inFiber(() => inEffect(1))],
-    "1 MiB handed over and back": [moved, inLoop(() => asPromise(theirs).then(keepTheirs))],
-    "1 MiB handed over and back, of one fiber": [moved, inFiber(() => Effect.map(inEffect(theirs), keepTheirs))],
-  }
-  for (const loops of Object.values(cases)) for (const loop of loops) await loop(warm / 10)
+  const cases: ReadonlyArray<readonly [subject: string, title: string, work: Loop, floor: Loop]> = [
+    [name, "round trip, one at a time", run, promised],
+    [name, "round trip, of one fiber", run, inOneFiber],
+    [name, "round trip, told apart by numbers", run, inLoop(() => askNumbered(1))],
+    ["bare worker, of one fiber", "round trip, one at a time", inOneFiber, promised],
+    [name, "1 MiB handed over and back", moved, inLoop(() => asPromise(theirs).then(keepTheirs))],
+    [name, "1 MiB handed over and back, of one fiber", moved, inFiber(() => Effect.map(inEffect(theirs), keepTheirs))],
+  ]
+  for (const [, , ...loops] of cases) for (const loop of loops) await loop(warm / 10)
   await run(warm)
   await promised(warm)
   const samples = await alternate(
-    Object.values(cases).map(([work, floor]) => ({ subject: turn(work), floor: turn(floor), slices: 9 })),
+    cases.map(([, , work, floor]) => ({ subject: turn(work), floor: turn(floor), slices: 9 })),
   )
-  for (const [i, title] of Object.keys(cases).entries()) {
-    emit({ group: "E", subject: name, case: title, ...figures(samples[i]!) })
-    emit({ group: "E", subject: floorName, case: title, nsPerOp: median(samples[i]!.floors) })
+  for (const [i, [subject, title]] of cases.entries()) {
+    emit({ group: "E", subject, case: title, ...figures(samples[i]!) })
+    if (subject === name) emit({ group: "E", subject: floorName, case: title, nsPerOp: median(samples[i]!.floors) })
   }
 }
