@@ -2,7 +2,7 @@
  * Names that are being looked up. No runtime can cancel that, so a lookup that has begun is owned and counted here until the
  * runtime answers, whoever has left meanwhile: one a name, for all who wait for it, and so many at a time.
  */
-import * as Context from "effect/Context"
+import type * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import type * as Exit from "effect/Exit"
 import type { Census } from "./SocketConnection.ts"
@@ -28,13 +28,16 @@ interface Lookup {
 export class Lookups {
   readonly #driver: SocketDriver
   readonly #census: Census
+  readonly #context: Context.Context<never>
   readonly #begun = new Map<string, Lookup>()
   /** Those that wait for their turn, the first one first. */
   readonly #line = new Map<string, Lookup>()
 
-  constructor(driver: SocketDriver, census: Census) {
+  /** `context` is that of who made the sockets: a lookup is nobody's who dials. */
+  constructor(driver: SocketDriver, census: Census, context: Context.Context<never>) {
     this.#driver = driver
     this.#census = census
+    this.#context = context
   }
 
   /** Addresses of a name, the best first. Interrupted, it only stops waiting. */
@@ -63,7 +66,9 @@ export class Lookups {
       this.#begun.set(lookup.host, lookup)
       this.#census.resolving++
       // A fiber of its own, which nobody interrupts.
-      Effect.runFork(this.#driver.resolve(lookup.host)).addObserver((found) => this.#over(lookup, found))
+      Effect.runForkWith(this.#context)(this.#driver.resolve(lookup.host)).addObserver((found) =>
+        this.#over(lookup, found)
+      )
     }
   }
 
@@ -72,6 +77,6 @@ export class Lookups {
     this.#begun.delete(lookup.host)
     this.#census.resolving--
     this.#beginNext()
-    for (const resume of lookup.waiting) shielded(Context.empty(), () => resume(found))
+    for (const resume of lookup.waiting) shielded(this.#context, () => resume(found))
   }
 }

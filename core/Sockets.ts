@@ -11,6 +11,7 @@ import * as Exit from "effect/Exit"
 import type * as Fiber from "effect/Fiber"
 import * as Result from "effect/Result"
 import * as Scope from "effect/Scope"
+import * as Deadline from "./Deadline.ts"
 import * as HappyEyeballs from "./HappyEyeballs.ts"
 import * as Lease from "./Lease.ts"
 import { Lookups } from "./Lookups.ts"
@@ -100,12 +101,13 @@ export const Sockets: Context.Service<Sockets, Sockets> = Context.Service("holdf
  * ```
  */
 export const make = (driver: SocketDriver): Effect.Effect<Sockets> =>
-  Effect.sync(() => {
-    const dialer = new Dialer(driver)
-    return {
+  Effect.withFiber(({ context }) => {
+    // Whoever made it may have had little time for that; what is looked up later is not bound by it.
+    const dialer = new Dialer(driver, Context.add(context, Deadline.Current, undefined))
+    return Effect.succeed({
       dial: (target) => Effect.withFiber((fiber) => dialer.dial(target, fiber)),
       snapshot: Effect.sync(() => frozen({ ...dialer.census })),
-    }
+    })
   })
 
 class Dialer {
@@ -115,9 +117,9 @@ class Dialer {
   /** Reading certificates costs more than all else, and a pool dials with the same ones again and again. */
   readonly #credentials = new WeakMap<Tls, unknown>()
 
-  constructor(driver: SocketDriver) {
+  constructor(driver: SocketDriver, context: Context.Context<never>) {
     this.#driver = driver
-    this.#lookups = new Lookups(driver, this.census)
+    this.#lookups = new Lookups(driver, this.census, context)
   }
 
   dial(

@@ -188,6 +188,20 @@ describe("a lookup", () => {
       assert.deepStrictEqual(yield* Effect.flip(Fiber.join(second)), refused)
     }))
 
+  it.effect("goes by the clock of whoever made the sockets, and not by the time that there was for that", () =>
+    Effect.gen(function* () {
+      const { driver } = platform({})
+      const resolve = () =>
+        Effect.flatMap(
+          Effect.andThen(Effect.sleep("1 minute"), Deadline.Current),
+          (bound) => bound === undefined ? Effect.fail(refused) : Effect.never,
+        )
+      const sockets = yield* Deadline.within("1 second")(Sockets.make({ ...driver, resolve }))
+      const dialing = yield* dialled(sockets)
+      yield* TestClock.adjust("1 minute")
+      assert.strictEqual(yield* Effect.flip(Fiber.join(dialing)), refused)
+    }))
+
   it.effect("waits for its turn behind four others, and is never begun where nobody waits for it any more", () =>
     Effect.gen(function* () {
       const { asked, fails, sockets } = lookups()
