@@ -561,12 +561,6 @@ export const breaks: readonly Break[] = [
     "a peer may show another certificate once the first has been looked at",
     "is a fault, since its certificate might be another one then",
   ]),
-  ...inFile("adapters/shared/blockingWorker.ts", "test/conformance/blockingExecutor.test.ts", [
-    "} finally {\n    ask(0)",
-    "} finally {\n    // ask(0)",
-    "a thread never ends where a job has left it a listener that throws",
-    "that has its thread throw when that is to end keeps it from nothing",
-  ]),
   ...inFile("adapters/shared/SocketCodes.ts", "test/adapters/sockets.test.ts", [
     "ENOTDIR: Fault.NameNotFound",
     "ENOTDIR: Fault.PeerRefused",
