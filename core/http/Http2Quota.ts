@@ -6,8 +6,8 @@
  * each piece of a body some more, small as it may be, and its bytes as well. What is left are the keep-alives of an idle
  * connection, for which the limit is.
  *
- * What bodies pay ahead of time is lost, but an exchange that is under way may use its frames whenever it likes: of many
- * that begin together, each has its window opened after all of them have paid.
+ * What the peer's own bodies pay ahead of time is lost. What this side does is answered later, when more of it may have paid:
+ * an exchange that is under way may use its frames whenever it likes, and of what was sent up to {@link ahead} are kept.
  */
 import type { Streams } from "./Http2Streams.ts"
 
@@ -15,11 +15,13 @@ export const framesAnExchange = 16
 /** A window of the stream, one of the connection, and now and then a ping, which is how some peers measure a path. */
 export const framesAPiece = 3
 export const bytesAFrame = 256
+/** Times the limit: by default three frames for as many parts of one byte as there is room for in a window of 65,535. */
+const ahead = 20
 
 export class Quota {
   readonly #max: number
   readonly #streams: Streams
-  /** Below zero, what exchanges have not used. */
+  /** Below zero, what was paid and not used. */
   #frames = 0
   #answers = 0
   #settings = 0
@@ -53,18 +55,23 @@ export class Quota {
     this.sent(framesAnExchange * bytesAFrame)
   }
 
-  /** A frame of the peer's that carries a part of a body, or a part that was given and went out whole. */
+  /** A frame of the peer's that carries a part of a body. */
   carried(): void {
     this.moved(framesAPiece * bytesAFrame)
   }
 
-  moved(bytes: number): void {
-    const least = Math.min(this.#frames, -framesAnExchange * this.#streams.count)
+  /** A part that was given and went out whole. */
+  gave(): void {
+    this.moved(framesAPiece * bytesAFrame, ahead)
+  }
+
+  moved(bytes: number, times: number = 0): void {
+    const least = Math.min(this.#frames, -framesAnExchange * this.#streams.count - times * this.#max)
     this.#frames = Math.max(least, this.#frames - bytes / bytesAFrame)
   }
 
   sent(bytes: number): void {
-    this.moved(bytes)
+    this.moved(bytes, ahead)
     this.#settings = Math.max(0, this.#settings - bytes / bytesAFrame)
   }
 

@@ -374,10 +374,26 @@ describe("what is for no exchange", () => {
     quota.began()
     quota.carried()
     assert.strictEqual(room(quota), 10 + 16 + 3)
-    // Paid for ahead is nothing.
+    // By the peer's own bodies, what is paid for ahead is nothing.
     const early = allowing(10)
-    early.began()
+    early.carried()
+    early.moved(1e9)
     assert.strictEqual(room(early), 10)
+  })
+
+  it("is paid for ahead by what this side did, up to twenty times the limit", () => {
+    const quota = allowing(10)
+    quota.gave()
+    assert.strictEqual(room(quota), 10 + 3)
+    quota.began()
+    quota.began()
+    quota.sent(2_560)
+    assert.strictEqual(room(quota), 16 + 16 + 10 - 1)
+    for (let i = 0; i < 80; i++) quota.gave()
+    assert.strictEqual(room(quota), 10 + 200)
+    quota.sent(1e9)
+    quota.moved(1)
+    assert.strictEqual(room(quota), 10 + 200)
   })
 
   it("is paid for ahead by exchanges that are under way, and what they paid stays paid when they end", () => {
