@@ -7,7 +7,7 @@ import * as Effect from "effect/Effect"
 import type * as Exit from "effect/Exit"
 import type { Census } from "./SocketConnection.ts"
 import type { SocketDriver } from "./SocketDriver.ts"
-import type { DialFault } from "./SocketFault.ts"
+import { type DialFault, NameNotFound } from "./SocketFault.ts"
 import type { Address } from "./SocketTarget.ts"
 import { shielded } from "./Transition.ts"
 
@@ -24,6 +24,10 @@ interface Lookup {
   readonly host: string
   readonly waiting: Set<(found: Found) => void>
 }
+
+/** A runtime may say of a name that it has none, and not that it is not there. */
+const some = (addresses: Addresses): Effect.Effect<Addresses, DialFault> =>
+  addresses.length > 0 ? Effect.succeed(addresses) : Effect.fail(new NameNotFound({ phase: "resolve", code: "EMPTY" }))
 
 export class Lookups {
   readonly #driver: SocketDriver
@@ -66,7 +70,7 @@ export class Lookups {
       this.#begun.set(lookup.host, lookup)
       this.#census.resolving++
       // A fiber of its own, which nobody interrupts.
-      Effect.runForkWith(this.#context)(this.#driver.resolve(lookup.host)).addObserver((found) =>
+      Effect.runForkWith(this.#context)(Effect.flatMap(this.#driver.resolve(lookup.host), some)).addObserver((found) =>
         this.#over(lookup, found)
       )
     }

@@ -133,6 +133,15 @@ describe("several addresses", () => {
       const fault = yield* Effect.flip(Effect.scoped(six.dial({ ...named, localAddress: "::9" })))
       assert.strictEqual(fault._tag, "LocalAddressUnusable")
     }))
+
+  it.effect("none of which there are is a name that is not found", () =>
+    Effect.gen(function* () {
+      const { sockets } = platform({ addresses: [] })
+      for (const more of [{}, { localAddress: "::9" }]) {
+        const fault = yield* Effect.flip(Effect.scoped(sockets.dial({ ...named, ...more })))
+        assert.deepInclude(fault, { _tag: "NameNotFound", phase: "resolve" })
+      }
+    }))
 })
 
 /** A platform whose lookups answer when the test says. */
