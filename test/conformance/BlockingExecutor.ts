@@ -3,6 +3,7 @@
  * one, so that a gap which a later version of the runtime closes does not stay in the list.
  */
 import { createHistogram } from "node:perf_hooks"
+import { MessageChannel, receiveMessageOnPort } from "node:worker_threads"
 import { assert, describe, it } from "vitest"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
@@ -91,6 +92,15 @@ export const conforms = (make: Make, { cannot, keep }: { readonly cannot: Gaps; 
         assert.deepStrictEqual([buffer.byteLength, back.byteLength], [0, size])
         const bytes = new Uint8Array(back)
         assert.deepStrictEqual([bytes[0], bytes[size >> 1], bytes[size - 1]], [8, 8, 8])
+      }))
+
+    test("that is a port is handed over both ways with what was said on it", (executor) =>
+      Effect.gen(function* () {
+        const { port1, port2 } = new MessageChannel()
+        const back = yield* executor.run(of<typeof Jobs.ports>("ports")(port2, { transfer: [port2] }))
+        assert.deepStrictEqual([port1, back].map(receiveMessageOnPort), [{ message: "here" }, { message: "there" }])
+        port1.close()
+        back.close()
       }))
 
     test(

@@ -1,7 +1,7 @@
 /** The jobs of the conformance suite, as a thread imports them. Shared counters tell the test what really ran. */
 import { createHistogram } from "node:perf_hooks"
 import process from "node:process"
-import { parentPort, workerData } from "node:worker_threads"
+import { MessageChannel, type MessagePort, parentPort, workerData } from "node:worker_threads"
 import type { JobContext } from "../../core/Job.ts"
 
 export const notAFunction = 1
@@ -194,6 +194,16 @@ export const increment = (buffer: ArrayBuffer, context: JobContext): ArrayBuffer
   for (let i = 0; i < bytes.length; i++) bytes[i]!++
   context.transfer(buffer)
   return buffer
+}
+/** Speaks on a port that it is given, and hands over another that has been spoken on. */
+export const ports = (given: MessagePort, { transfer }: JobContext): MessagePort => {
+  given.on("message", () => {})
+  given.postMessage("here")
+  given.close()
+  const { port1, port2 } = new MessageChannel()
+  port1.postMessage("there")
+  transfer(port2)
+  return port2
 }
 /** Names for transfer what cannot be. */
 export const badTransfer = (_: unknown, context: JobContext): number => {
