@@ -34,7 +34,7 @@ const flags = (() => {
 
 const number = (name: "seconds" | "seed", otherwise: number): number => {
   const value = Number(flags[name] ?? otherwise)
-  return value > 0 && value < 1e6 ? value : stop(2, `fuzz: --${name} must be a number above 0`)
+  return value > 0 && value < 1e6 ? value : stop(2, `fuzz: --${name} must be a number above 0 and below 1,000,000`)
 }
 
 const found = (law: string, one: string): never =>
