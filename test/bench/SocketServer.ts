@@ -1,6 +1,9 @@
 /**
- * The far sides of group K, in a process of their own: `echo`, and `source`, which answers each byte with 16 MiB. Prints both
+ * The far sides of group K, in a process of their own: `echo`, and `source`, which answers each byte with 16 MiB. Prints their
  * ports; ends with its standard input.
+ *
+ * `echo` listens on many: who closes first keeps a port of its own taken for a minute (TIME_WAIT), and once thousands are taken
+ * towards one port, the system's search for a free one costs each dial more than all the rest.
  */
 import * as net from "node:net"
 import process from "node:process"
@@ -17,7 +20,7 @@ const serve = (heard: (socket: net.Socket, piece: Uint8Array) => void): Promise<
     server.listen(0, "127.0.0.1", () => resolve((server.address() as net.AddressInfo).port))
   })
 
-const echo = await serve((socket, piece) => void socket.write(piece))
+const echo = await Promise.all(Array.from({ length: 64 }, () => serve((socket, piece) => void socket.write(piece))))
 const source = await serve((socket) => void socket.write(long))
 console.log(JSON.stringify({ echo, source }))
 process.stdin.resume()

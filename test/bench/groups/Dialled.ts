@@ -17,12 +17,20 @@ import { type Emit, figures } from "../Row.ts"
 
 const name = "holdfast Sockets"
 const floorName = "node:net"
+const awaitedName = "node:net, awaited"
 const host = "127.0.0.1"
 const long = 16_777_216
+const dialling = "dial and close"
+const echoing = "echo round trip of 64 bytes"
 const runtime = "deno" in process.versions ? "deno" : "bun" in process.versions ? "bun" : "node"
 const { driver } = { node: Node, deno: Deno, bun: Bun }[runtime]
 
-const servers = (): Promise<{ readonly echo: number; readonly source: number }> =>
+interface Ports {
+  readonly echo: readonly [number, ...ReadonlyArray<number>]
+  readonly source: number
+}
+
+const servers = (): Promise<Ports> =>
   new Promise((resolve, reject) => {
     const script = fileURLToPath(new URL("../SocketServer.ts", import.meta.url))
     const [binary = "", ...args] = Runtime.command("node")
@@ -46,52 +54,79 @@ const times = <E>(n: number, effect: Effect.Effect<unknown, E>) => () => {
   return Effect.runPromise(Effect.whileLoop({ while: () => left-- > 0, body: () => effect, step: () => {} }))
 }
 
+const connect = (port: number): net.Socket =>
+  net.connect({ host, port, noDelay: true, allowHalfOpen: true, autoSelectFamily: false })
+
 const connected = (port: number): Promise<net.Socket> =>
   new Promise((resolve, reject) => {
-    const socket = net.connect({ host, port, noDelay: true, allowHalfOpen: true, autoSelectFamily: false })
-    socket.once("error", reject)
-    socket.once("connect", () => resolve(socket))
+    const socket = connect(port)
+    socket.on("error", reject)
+    socket.on("connect", () => resolve(socket))
   })
 
 const dials = 300
+
+/** As whoever dials in order to read does. */
+const listen = (socket: net.Socket): void => {
+  socket.on("data", () => {})
+  socket.on("end", () => {})
+}
+
+/** The least that a dial and a close come to: callbacks, and nothing to wait for but the next one. */
+const bareDials = (port: number): Promise<void> =>
+  new Promise((resolve, reject) => {
+    let left = dials
+    const next = (): void => {
+      if (left-- === 0) return resolve()
+      const socket = connect(port)
+      socket.on("error", reject)
+      socket.on("close", next)
+      socket.on("connect", () => {
+        listen(socket)
+        socket.destroy()
+      })
+    }
+    next()
+  })
+
+/** The same for whoever goes on behind it as behind an effect: the connection and its end are promises. */
+const awaitedDials = async (port: number): Promise<void> => {
+  for (let left = dials; left > 0; left--) {
+    const socket = await connected(port)
+    listen(socket)
+    await new Promise<void>((resolve) => {
+      socket.on("close", () => resolve())
+      socket.destroy()
+    })
+  }
+}
 
 /** The least in Effect that leaves no handle: no faults, no facts, nothing read, one address. */
 const least = (port: number): Effect.Effect<net.Socket, Error, Scope.Scope> => {
   const destroyed = (socket: net.Socket): Effect.Effect<void> =>
     Effect.callback((resume) => {
       if (socket.closed) return resume(Effect.void)
-      socket.once("close", () => resume(Effect.void))
+      socket.on("close", () => resume(Effect.void))
       socket.destroy()
     })
   const dial = Effect.callback<net.Socket, Error>((resume) => {
-    const socket = net.connect({ host, port, noDelay: true, allowHalfOpen: true, autoSelectFamily: false })
+    const socket = connect(port)
     socket.on("error", (error) => resume(Effect.fail(error)))
-    socket.once("connect", () => resume(Effect.succeed(socket)))
+    socket.on("connect", () => resume(Effect.succeed(socket)))
     return destroyed(socket)
   })
   return Effect.acquireRelease(dial, destroyed, { interruptible: true })
 }
 
-const dialPair = (dial: Effect.Effect<unknown, unknown, Scope.Scope>, port: number): Pair => {
-  const bare = (): Promise<void> =>
-    new Promise((resolve, reject) => {
-      let left = dials
-      const next = (): void => {
-        if (left-- === 0) return resolve()
-        const socket = net.connect({ host, port, noDelay: true, allowHalfOpen: true, autoSelectFamily: false })
-        socket.on("error", reject)
-        socket.once("close", next)
-        socket.once("connect", () => {
-          // As whoever dials in order to read does.
-          socket.on("data", () => {})
-          socket.on("end", () => {})
-          socket.destroy()
-        })
-      }
-      next()
-    })
-  const own = times(dials, Effect.scoped(dial))
-  return { subject: turn(dials, own), floor: turn(dials, bare), slices: 3 }
+const scopedDials = (dial: (port: number) => Effect.Effect<unknown, unknown, Scope.Scope>) => (port: number) =>
+  times(dials, Effect.scoped(dial(port)))()
+
+/** Each turn dials the next of the `ports`. */
+const dialPair = (subject: (port: number) => Promise<unknown>, ports: Ports["echo"]): Pair => {
+  let turns = 0
+  const each = (dialling: (port: number) => Promise<unknown>) =>
+    turn(dials, () => dialling(ports[turns++ % ports.length] ?? ports[0]))
+  return { subject: each(subject), floor: each(bareDials), slices: 5 }
 }
 
 const echoes = 3_000
@@ -126,6 +161,29 @@ const echoPair = async (socket: Sockets.Socket, port: number): Promise<Pair> => 
   return { subject: turn(echoes, own), floor: turn(echoes, bare), slices: 3 }
 }
 
+/** An echo for whoever goes on behind it as behind an effect: each answer is a promise. */
+const awaitedEchoes = async (port: number, { floor, slices }: Pair): Promise<Pair> => {
+  const socket = await connected(port)
+  let answered = (): void => {}
+  let got = 0
+  socket.on("data", (piece) => {
+    got += piece.length
+    if (got < hello.length) return
+    got = 0
+    answered()
+  })
+  const awaited = async (): Promise<void> => {
+    for (let left = echoes; left > 0; left--) {
+      socket.write(hello)
+      await new Promise<void>((resolve) => answered = resolve)
+    }
+  }
+  return { subject: turn(echoes, awaited), floor, slices }
+}
+
+/** Reads a turn: where the buffers of one are new memory, and where they are what was just freed, differs by a factor of four. */
+const reads = 8
+
 const readPair = async (socket: Sockets.Socket, port: number): Promise<Pair> => {
   const bareSocket = await connected(port)
   let heard = (_: number): void => {}
@@ -133,27 +191,33 @@ const readPair = async (socket: Sockets.Socket, port: number): Promise<Pair> => 
   const ask = new Uint8Array(1)
   const bare = (): Promise<void> =>
     new Promise((resolve) => {
+      let more = reads
       let left = long
-      heard = (length) => (left -= length) === 0 ? resolve() : undefined
+      heard = (length) => {
+        left -= length
+        if (left > 0) return
+        left = long
+        if (--more === 0) resolve()
+        else bareSocket.write(ask)
+      }
       bareSocket.write(ask)
     })
-  const own = (): Promise<void> => {
-    let left = long
-    const reading = Effect.whileLoop({
-      while: () => left > 0,
-      body: () => socket.read,
-      step: (piece) => void (left -= piece?.length ?? 0),
-    })
-    return Effect.runPromise(Effect.andThen(socket.write(ask), reading))
-  }
-  return { subject: turn(1, own), floor: turn(1, bare), slices: 3 }
+  let left = 0
+  const reading = Effect.whileLoop({
+    while: () => left > 0,
+    body: () => socket.read,
+    step: (piece) => void (left -= piece?.length ?? 0),
+  })
+  const asked = Effect.suspend(() => {
+    left = long
+    return socket.write(ask)
+  })
+  return { subject: turn(reads, times(reads, Effect.andThen(asked, reading))), floor: turn(reads, bare), slices: 3 }
 }
 
-/** A pool dials for hours: what counts is what it costs once the engine has compiled it, some thousands of dials later. */
-const warm = async (pairs: ReadonlyArray<Pair>): Promise<void> => {
-  for (let turns = 0; turns < 20; turns++) {
-    for (const { floor, subject } of pairs) await floor().then(subject)
-  }
+/** A pool dials for hours: what counts is what it costs once the engine has compiled it, tens of thousands of dials later. */
+const warm = async ({ floor, subject }: Pair): Promise<void> => {
+  for (let turns = 0; turns < 100; turns++) await floor().then(subject)
 }
 
 export const measure = async (emit: Emit): Promise<void> => {
@@ -162,17 +226,22 @@ export const measure = async (emit: Emit): Promise<void> => {
   const sockets = Effect.runSync(Sockets.make(driver))
   const open = (port: number): Promise<Sockets.Socket> =>
     Effect.runPromise(Scope.provide(sockets.dial({ host, port }), Scope.makeUnsafe()))
-  const pairs: Readonly<Record<string, Pair>> = {
-    "dial and close": dialPair(sockets.dial({ host, port: ports.echo }), ports.echo),
-    "echo round trip of 64 bytes": await echoPair(await open(ports.echo), ports.echo),
-    "read 16 MiB": await readPair(await open(ports.source), ports.source),
+  const show = async (subject: string, pairs: Readonly<Record<string, Pair>>): Promise<void> => {
+    const samples = await alternate(Object.values(pairs))
+    for (const [i, title] of Object.keys(pairs).entries()) {
+      emit({ group: "K", subject, case: title, ...figures(samples[i]!) })
+      if (subject === name) emit({ group: "K", subject: floorName, case: title, nsPerOp: median(samples[i]!.floors) })
+    }
   }
-  const leastPair = dialPair(least(ports.echo), ports.echo)
-  await warm([pairs["dial and close"]!, leastPair])
-  const samples = await alternate([...Object.values(pairs), leastPair])
-  emit({ group: "K", subject: "acquireRelease over node:net", case: "dial and close", ...figures(samples.at(-1)!) })
-  for (const [i, title] of Object.keys(pairs).entries()) {
-    emit({ group: "K", subject: name, case: title, ...figures(samples[i]!) })
-    emit({ group: "K", subject: floorName, case: title, nsPerOp: median(samples[i]!.floors) })
-  }
+  // What is judged comes first, beside as little else as possible.
+  const own = dialPair(scopedDials((port) => sockets.dial({ host, port })), ports.echo)
+  await warm(own)
+  await show(name, { [dialling]: own })
+  const echo = await echoPair(await open(ports.echo[0]), ports.echo[0])
+  await show(name, { [echoing]: echo, "read 16 MiB": await readPair(await open(ports.source), ports.source) })
+  await show(awaitedName, {
+    [dialling]: dialPair(awaitedDials, ports.echo),
+    [echoing]: await awaitedEchoes(ports.echo[0], echo),
+  })
+  await show("acquireRelease over node:net", { [dialling]: dialPair(scopedDials(least), ports.echo) })
 }
