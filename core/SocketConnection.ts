@@ -25,6 +25,10 @@ const drain = <A, E>(waiting: ReadonlySet<Resume<A, E>> | undefined, effect: Eff
 /** The read of a socket whose peer sends no more. */
 const over: Effect.Effect<undefined> = Effect.succeed(undefined)
 
+/** What is closed answers, made once: whoever closes would else pay for it, though nobody asks. */
+const unreadable: Effect.Effect<never, SocketClosed> = Effect.fail(new SocketClosed({ phase: "read" }))
+const unwritable: Effect.Effect<never, SocketClosed> = Effect.fail(new SocketClosed({ phase: "write" }))
+
 /** A piece costs more than its bytes: a peer that sends one at a time would have us keep hundreds of times as much. */
 const maxPieces = 1_024
 
@@ -48,6 +52,7 @@ export class SocketConnection {
   #pieces: Array<Bytes> = []
   #opening: Resume<SocketConnection, DialFault> | undefined = undefined
   #read: Effect.Effect<Bytes | undefined, IoFault> | undefined = undefined
+  #takes: Effect.Effect<Bytes, SocketBusy> | undefined = undefined
   #reader: Resume<Bytes | undefined, IoFault> | undefined = undefined
   #writer: Resume<void, IoFault> | undefined = undefined
   #enders: Set<Resume<void, IoFault>> | undefined = undefined
@@ -78,23 +83,26 @@ export class SocketConnection {
     else this.#scopes = [...this.#scopes, scope]
   }
 
-  /** Waits until the connection, or TLS over it, is there. Interrupted, it only stops waiting; a close interrupts it. */
-  opened(): Effect.Effect<SocketConnection, DialFault> {
-    return Effect.callback<SocketConnection, DialFault>((resume) => {
-      // Looked at in the step that begins to wait, as everywhere here: between two steps it may be told of.
-      if (this.#isClosedHere) return resume(Effect.interrupt)
-      if (this.#fault !== undefined) return resume(Effect.fail(this.#fault))
-      if (this.#isOpened) return resume(Effect.succeed(this))
-      // An interruption of the wait is one of the dial, whose end takes it out.
-      this.#opening = resume
-    })
+  /**
+   * Tells whoever waits for it that the connection, or TLS over it, is there; a close interrupts the wait. An interruption of the
+   * wait is one of the dial, whose end takes it out.
+   */
+  whenOpened(resume: Resume<SocketConnection, DialFault>): void {
+    if (this.#isClosedHere) return resume(Effect.interrupt)
+    if (this.#fault !== undefined) return resume(Effect.fail(this.#fault))
+    if (this.#isOpened) return resume(Effect.succeed(this))
+    this.#opening = resume
   }
 
-  /** Begins TLS over what is there; it is opened anew then. */
-  secure(how: Securing): void {
-    if (this.#state !== "dialing" || this.#fault !== undefined) return
-    this.#isOpened = false
-    this.#wire.secure(how)
+  /** Begins TLS over what is there, and waits until it is. */
+  secured(how: Securing): Effect.Effect<SocketConnection, DialFault> {
+    return Effect.callback<SocketConnection, DialFault>((resume) => {
+      if (this.#state === "dialing" && this.#fault === undefined) {
+        this.#isOpened = false
+        this.#wire.secure(how)
+      }
+      this.whenOpened(resume)
+    })
   }
 
   /** The dial is over: what comes is kept from here on. */
@@ -113,7 +121,7 @@ export class SocketConnection {
   write(pieces: ReadonlyArray<Uint8Array>): Effect.Effect<void, IoFault> {
     const shut = this.#shut()
     if (shut !== undefined) return shut
-    if (this.#sending !== "open") return Effect.fail(new SocketClosed({ phase: "write" }))
+    if (this.#sending !== "open") return unwritable
     if (this.#writer !== undefined || (!this.#hasRoom && pieces.length > 0)) {
       return Effect.fail(new SocketBusy({ phase: "write" }))
     }
@@ -181,18 +189,21 @@ export class SocketConnection {
 
   #makeRead(): Effect.Effect<Bytes | undefined, IoFault> {
     const leave = Effect.sync(() => void (this.#reader = undefined))
-    // Takes and gives in one step: between two, a fiber may be interrupted, and the piece that it had taken would be lost.
-    const take = Effect.catchDefect(
-      Effect.sync(() => this.#take()),
-      (busy) => busy instanceof SocketBusy ? Effect.fail(busy) : Effect.die(busy),
-    )
     const wait = Effect.callback<Bytes | undefined, IoFault>((resume) => {
-      const now = this.#next(take)
+      const now = this.#next()
       if (now !== undefined) return resume(now)
       this.#reader = resume
       return leave
     })
-    return Effect.suspend(() => this.#next(take) ?? wait)
+    return Effect.suspend(() => this.#next() ?? wait)
+  }
+
+  /** Takes and gives in one step: between two, a fiber may be interrupted, and the piece that it had taken would be lost. */
+  get #taking(): Effect.Effect<Bytes, SocketBusy> {
+    return this.#takes ??= Effect.catchDefect(
+      Effect.sync(() => this.#take()),
+      (busy) => busy instanceof SocketBusy ? Effect.fail(busy) : Effect.die(busy),
+    )
   }
 
   #take(): Bytes {
@@ -205,20 +216,20 @@ export class SocketConnection {
     return piece
   }
 
-  /** What a read comes to now, which is `take` where something has come; undefined where it has to wait. */
-  #next(take: Effect.Effect<Bytes, SocketBusy>): Effect.Effect<Bytes | undefined, IoFault> | undefined {
-    if (this.#isClosedHere) return Effect.fail(new SocketClosed({ phase: "read" }))
-    if (this.#pieces.length > 0) return take
+  /** What a read comes to now; undefined where it has to wait. */
+  #next(): Effect.Effect<Bytes | undefined, IoFault> | undefined {
+    if (this.#isClosedHere) return unreadable
+    if (this.#pieces.length > 0) return this.#taking
     if (this.#isEnded) return over
     if (this.#fault !== undefined) return Effect.fail(this.#fault)
-    if (this.#state !== "open") return Effect.fail(new SocketClosed({ phase: "read" }))
+    if (this.#state !== "open") return unreadable
     return this.#reader === undefined ? undefined : Effect.fail(new SocketBusy({ phase: "read" }))
   }
 
   /** Why nothing can be sent any more. */
   #shut(): Effect.Effect<never, IoFault> | undefined {
     if (this.#fault !== undefined) return Effect.fail(this.#fault)
-    return this.#state === "open" ? undefined : Effect.fail(new SocketClosed({ phase: "write" }))
+    return this.#state === "open" ? undefined : unwritable
   }
 
   #room(): Effect.Effect<void, IoFault> {
@@ -242,7 +253,7 @@ export class SocketConnection {
     if (this.#isClosedHere || this.#fault !== undefined) return
     this.#pieces.push(bytes)
     this.#bytes += bytes.length
-    this.#takeReader()?.(this.read)
+    this.#takeReader()?.(this.#taking)
     if (this.#bytes >= this.#maxReadBytes || this.#pieces.length >= maxPieces) this.#flow(false)
   }
 
@@ -298,10 +309,9 @@ export class SocketConnection {
 
   #settleClosed(): void {
     this.#takeOpening()?.(Effect.interrupt)
-    this.#takeReader()?.(Effect.fail(new SocketClosed({ phase: "read" })))
-    const closed = Effect.fail(new SocketClosed({ phase: "write" }))
-    this.#takeWriter()?.(closed)
-    drain(this.#enders, closed)
+    this.#takeReader()?.(unreadable)
+    this.#takeWriter()?.(unwritable)
+    drain(this.#enders, unwritable)
   }
 
   #settle(fault: Effect.Effect<never, DialFault>): void {

@@ -135,10 +135,7 @@ class Dialer {
     if (credentials !== undefined && Result.isFailure(credentials)) return Effect.fail(credentials.failure)
     let scope: Scope.Closeable | undefined
     return Effect.onExitPrimitive(
-      Effect.suspend(() => {
-        scope = Scope.forkUnsafe(parent)
-        return this.#open(plan.success, credentials?.success, scope)
-      }),
+      this.#open(plan.success, credentials?.success, () => scope = Scope.forkUnsafe(parent)),
       (exit) => Exit.isSuccess(exit) || scope === undefined ? undefined : Scope.close(scope, exit),
     )
   }
@@ -163,40 +160,40 @@ class Dialer {
     })
   }
 
-  #open(plan: Plan, credentials: unknown, scope: Scope.Closeable): Effect.Effect<Socket, DialFault> {
+  /** `begin` makes the scope of the dial, in the step in which there is something to put there. */
+  #open(plan: Plan, credentials: unknown, begin: () => Scope.Closeable): Effect.Effect<Socket, DialFault> {
     const { serverName, tls } = plan
-    const connected = this.#connected(plan, scope)
+    const connected = this.#connected(plan, begin)
     if (tls === undefined) return Effect.map(connected, socketOf)
-    return Effect.flatMap(connected, (connection) => {
-      connection.secure({ serverName, protocols: tls.protocols ?? [], credentials })
-      return Effect.map(connection.opened(), socketOf)
+    const how = { serverName, protocols: tls.protocols ?? [], credentials }
+    return Effect.map(Effect.flatMap(connected, (connection) => connection.secured(how)), socketOf)
+  }
+
+  /** The connection below TLS. */
+  #connected(plan: Plan, begin: () => Scope.Closeable): Effect.Effect<SocketConnection, DialFault> {
+    if (plan.path !== undefined) return this.#connect(plan, { path: plan.path }, begin)
+    if (plan.family !== undefined) {
+      return this.#connect(plan, pointOf(plan, { ip: plan.host, family: plan.family }), begin)
+    }
+    const connect = (point: Point, own: Scope.Closeable) => this.#connect(plan, point, () => own)
+    return Effect.flatMap(this.#points(plan), (points) => {
+      const scope = begin()
+      return Effect.map(HappyEyeballs.race(points, scope, connect), (connection) => {
+        connection.belong(scope)
+        return connection
+      })
     })
   }
 
-  /** The connection below TLS, which `scope` closes. */
-  #connected(plan: Plan, scope: Scope.Closeable): Effect.Effect<SocketConnection, DialFault> {
-    if (plan.path !== undefined) return this.#connect(plan, { path: plan.path }, scope)
-    if (plan.family !== undefined) {
-      return this.#connect(plan, pointOf(plan, { ip: plan.host, family: plan.family }), scope)
-    }
-    const connect = (point: Point, own: Scope.Closeable) => this.#connect(plan, point, own)
-    return Effect.flatMap(
-      this.#points(plan),
-      (points) =>
-        Effect.map(HappyEyeballs.race(points, scope, connect), (connection) => {
-          connection.belong(scope)
-          return connection
-        }),
-    )
-  }
-
-  /** One attempt. Its end is in the scope in the step in which it begins, so that no interruption comes between. */
-  #connect({ maxReadBytes }: Plan, point: Point, scope: Scope.Closeable): Effect.Effect<SocketConnection, DialFault> {
-    return Effect.suspend(() => {
-      if (scope.state._tag === "Closed") return Effect.interrupt
+  /** One attempt. Its end is in its scope in the step in which it begins, so that no interruption comes between. */
+  #connect(plan: Plan, point: Point, begin: () => Scope.Closeable): Effect.Effect<SocketConnection, DialFault> {
+    return Effect.callback<SocketConnection, DialFault>((resume) => {
+      const scope = begin()
+      if (scope.state._tag === "Closed") return resume(Effect.interrupt)
+      const { maxReadBytes } = plan
       const connection = new SocketConnection({ driver: this.#driver, point, census: this.census, maxReadBytes, scope })
       Lease.endWith(scope, () => connection.leave)
-      return connection.opened()
+      connection.whenOpened(resume)
     })
   }
 }

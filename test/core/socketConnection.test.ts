@@ -38,6 +38,10 @@ const opened = (options: Options = {}) =>
     return { ...handles[0]!, sockets, socket: yield* Fiber.join(dialling) }
   })
 
+/** What whoever begins to wait for the connection is told. */
+const wait = ({ connection }: { readonly connection: SocketConnection }) =>
+  Effect.callback<SocketConnection, SocketFault.DialFault>((resume) => connection.whenOpened(resume))
+
 const begun = <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.forkChild(effect, { startImmediately: true })
 const tagOf = <A, E extends { readonly _tag: string }, R>(effect: Effect.Effect<A, E, R>) =>
   Effect.map(Effect.flip(effect), ({ _tag, ...rest }) => "phase" in rest ? `${_tag} ${rest.phase}` : _tag)
@@ -49,13 +53,13 @@ describe("a connection that is being dialled", () => {
     Effect.gen(function* () {
       const there = dialled()
       there.events.opened()
-      assert.strictEqual(yield* there.connection.opened(), there.connection)
+      assert.strictEqual(yield* wait(there), there.connection)
       const failed = dialled({ keeps: true })
       failed.events.failed(refused)
-      assert.strictEqual(yield* Effect.flip(failed.connection.opened()), refused)
+      assert.strictEqual(yield* Effect.flip(wait(failed)), refused)
       const left = dialled()
       yield* left.connection.leave
-      assert.isTrue(Exit.hasInterrupts(yield* Effect.exit(left.connection.opened())))
+      assert.isTrue(Exit.hasInterrupts(yield* Effect.exit(wait(left))))
     }))
 
   it.effect("is told nothing of TLS once it has failed or was left", () =>
@@ -63,10 +67,10 @@ describe("a connection that is being dialled", () => {
       const how = { serverName: "a.test", protocols: [], credentials: undefined }
       const failed = dialled({ keeps: true })
       failed.events.failed(refused)
-      failed.connection.secure(how)
+      assert.strictEqual(yield* Effect.flip(failed.connection.secured(how)), refused)
       const left = dialled()
       yield* left.connection.leave
-      left.connection.secure(how)
+      assert.isTrue(Exit.hasInterrupts(yield* Effect.exit(left.connection.secured(how))))
       assert.deepStrictEqual([failed.told, left.told], [["destroy"], ["destroy"]])
     }))
 
@@ -74,7 +78,7 @@ describe("a connection that is being dialled", () => {
     Effect.gen(function* () {
       const { census, connection, events, scope, told } = dialled()
       events.gone()
-      assert.strictEqual(yield* tagOf(connection.opened()), "SocketFailed connect")
+      assert.strictEqual(yield* tagOf(wait({ connection })), "SocketFailed connect")
       connection.begin()
       assert.deepStrictEqual(census, none)
       for (const tell of [events.opened, events.drained, events.finished, events.ended, events.gone]) tell()

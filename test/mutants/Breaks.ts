@@ -581,7 +581,7 @@ export const breaks: readonly Break[] = [
   ]),
 
   ...inFile("core/SocketConnection.ts", "test/core/socketConnection.test.ts", [
-    "if (this.#pieces.length > 0) return take",
+    "if (this.#pieces.length > 0) return this.#taking",
     "if (this.#pieces.length > 0) return Effect.succeed(this.#take())",
     "whoever is interrupted between two steps of a read has lost what that took",
     "loses no piece to whoever is interrupted as it reads, at whichever step",
