@@ -25,9 +25,7 @@ const drain = <A, E>(waiting: ReadonlySet<Resume<A, E>> | undefined, effect: Eff
 /** The read of a socket whose peer sends no more. */
 const over: Effect.Effect<undefined> = Effect.succeed(undefined)
 
-/** What is closed answers, made once: whoever closes would else pay for it, though nobody asks. */
-const unreadable: Effect.Effect<never, SocketClosed> = Effect.fail(new SocketClosed({ phase: "read" }))
-const unwritable: Effect.Effect<never, SocketClosed> = Effect.fail(new SocketClosed({ phase: "write" }))
+const closed = (phase: "read" | "write"): Effect.Effect<never, SocketClosed> => Effect.fail(new SocketClosed({ phase }))
 
 /** A piece costs more than its bytes: a peer that sends one at a time would have us keep hundreds of times as much. */
 const maxPieces = 1_024
@@ -121,7 +119,7 @@ export class SocketConnection {
   write(pieces: ReadonlyArray<Uint8Array>): Effect.Effect<void, IoFault> {
     const shut = this.#shut()
     if (shut !== undefined) return shut
-    if (this.#sending !== "open") return unwritable
+    if (this.#sending !== "open") return closed("write")
     if (this.#writer !== undefined || (!this.#hasRoom && pieces.length > 0)) {
       return Effect.fail(new SocketBusy({ phase: "write" }))
     }
@@ -218,18 +216,18 @@ export class SocketConnection {
 
   /** What a read comes to now; undefined where it has to wait. */
   #next(): Effect.Effect<Bytes | undefined, IoFault> | undefined {
-    if (this.#isClosedHere) return unreadable
+    if (this.#isClosedHere) return closed("read")
     if (this.#pieces.length > 0) return this.#taking
     if (this.#isEnded) return over
     if (this.#fault !== undefined) return Effect.fail(this.#fault)
-    if (this.#state !== "open") return unreadable
+    if (this.#state !== "open") return closed("read")
     return this.#reader === undefined ? undefined : Effect.fail(new SocketBusy({ phase: "read" }))
   }
 
   /** Why nothing can be sent any more. */
   #shut(): Effect.Effect<never, IoFault> | undefined {
     if (this.#fault !== undefined) return Effect.fail(this.#fault)
-    return this.#state === "open" ? undefined : unwritable
+    return this.#state === "open" ? undefined : closed("write")
   }
 
   #room(): Effect.Effect<void, IoFault> {
@@ -309,9 +307,10 @@ export class SocketConnection {
 
   #settleClosed(): void {
     this.#takeOpening()?.(Effect.interrupt)
-    this.#takeReader()?.(unreadable)
-    this.#takeWriter()?.(unwritable)
-    drain(this.#enders, unwritable)
+    this.#takeReader()?.(closed("read"))
+    this.#takeWriter()?.(closed("write"))
+    // An error is made only for those who hear of it: that is most of what it costs to close.
+    if (this.#enders !== undefined) drain(this.#enders, closed("write"))
   }
 
   #settle(fault: Effect.Effect<never, DialFault>): void {
