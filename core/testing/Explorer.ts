@@ -151,7 +151,10 @@ export const replay = <S, F extends Fibers>(
 
 /**
  * Waits for something from outside, such as the answer of a peer, in an explored program: when it happens, and with which
- * of the outcomes, is chosen as the order is. Interrupted meanwhile, it does not happen any more.
+ * of the outcomes, is chosen as the order is: `Explorer.event("answer", Effect.succeed("up"), Effect.fail("down"))`. A
+ * schedule tells the first as `a:answer` and the second as `a:answer/1`. Interrupted meanwhile, it does not happen any more.
+ *
+ * Without an outcome, or with one that is no Effect, it is a defect, `InvalidRequest`.
  */
 export const event = <Outcomes extends readonly [AnyEffect, ...ReadonlyArray<AnyEffect>]>(
   name: string,
@@ -164,6 +167,10 @@ export const event = <Outcomes extends readonly [AnyEffect, ...ReadonlyArray<Any
   Effect.withFiber((fiber) => {
     const world = fiber.getRef(Scheduler.Scheduler)
     if (!isName(name)) return Effect.die(new InvalidRequest({ field: "event", rule: nameRule, value: name }))
+    if (outcomes.length === 0 || !outcomes.every(Effect.isEffect)) {
+      const value = outcomes.find((outcome) => !Effect.isEffect(outcome))
+      return Effect.die(new InvalidRequest({ field: `outcomes of the event "${name}"`, rule: outcomesRule, value }))
+    }
     if (!(world instanceof World)) {
       return Effect.die(new Error(`the event "${name}" happens in an explored program only`))
     }
@@ -195,4 +202,5 @@ const searched = <S, F extends Fibers>(
     return { schedules: search.runs, repeats: search.repeats, exhaustive, cutBy, unanswered, steps: search.steps }
   })
 
+const outcomesRule = "one Effect or more, each an argument of its own"
 const scheduleRule = `a text of at most ${maxChars} characters`

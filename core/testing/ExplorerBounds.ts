@@ -3,6 +3,7 @@ import * as Effect from "effect/Effect"
 import * as Limit from "../Limits.ts"
 import { InvalidLimits } from "../Refusal.ts"
 import type { Limits } from "./ExplorerAgenda.ts"
+import { isPart } from "./ExplorerRules.ts"
 
 /** What `explore` and `sample` have in common. */
 interface Common {
@@ -68,14 +69,8 @@ const complete = (
   defaults: { readonly preemptions: number; readonly schedules: number; readonly limit: "maxSchedules" | "schedules" },
 ): Effect.Effect<Complete, InvalidLimits> =>
   Effect.gen(function* () {
-    if (typeof given !== "object" || given === null) {
-      return yield* Effect.fail(new InvalidLimits({ system, limit: "bounds", rule: "an object", value: given }))
-    }
-    for (const [limit, value] of Object.entries(given)) {
-      if (!known.includes(limit)) {
-        return yield* Effect.fail(new InvalidLimits({ system, limit, rule: `one of ${known.join(", ")}`, value }))
-      }
-    }
+    const stranger = unknown(given, known)
+    if (stranger !== undefined) return yield* Effect.fail(stranger)
     const count = (limit: string, value: number, min: number, max: number): Effect.Effect<number, InvalidLimits> =>
       Effect.fromResult(Limit.count(system, limit, value, { min, max }))
     const preemptions = given.preemptions ?? defaults.preemptions
@@ -101,3 +96,15 @@ const complete = (
       seed: isSample ? yield* count("seed", given.seed!, -most, most) : 0,
     }
   })
+
+/** What is no bound of those that are known. */
+const unknown = (given: Given, known: ReadonlyArray<string>): InvalidLimits | undefined => {
+  if (typeof given !== "object" || given === null) {
+    return new InvalidLimits({ system, limit: "bounds", rule: "an object", value: given })
+  }
+  const stranger = Object.entries(given).find(([name]) => !known.includes(name))
+  if (stranger === undefined) return undefined
+  const [limit, value] = stranger
+  const rule = isPart(limit) ? "in the program, which is the first argument" : `one of the bounds ${known.join(", ")}`
+  return new InvalidLimits({ system, limit, rule, value })
+}

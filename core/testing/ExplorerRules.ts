@@ -34,6 +34,9 @@ const rules: Readonly<Record<keyof AnyProgram, Rule>> = {
   },
 }
 
+/** Whether something is a field of the program. */
+export const isPart = (name: string): boolean => Object.hasOwn(rules, name)
+
 /** The first thing that is wrong with a program, or with those who are to be interrupted, before it has run. */
 export const check = (program: AnyProgram, interrupt: ReadonlyArray<string>): Effect.Effect<void, InvalidRequest> =>
   Effect.suspend(() => {
@@ -63,10 +66,11 @@ const brokenFibers = (program: AnyProgram, interrupt: ReadonlyArray<string>): In
   if (wrong !== undefined) return new InvalidRequest({ field: "fibers", rule: ownNames, value: wrong })
   // Of one that a fiber starts it is only seen in a run whether it is there; so it is of what `prepare` has started.
   const started = interrupt.filter((name) => !/^prepare(\.\d+)+$/.test(name))
-  const unknown = started.find((name) => !known.includes(name.replace(/(\.\d+)+$/, ""))) ??
-    program.alike?.find((name) => !known.includes(name))
-  if (unknown === undefined) return undefined
-  return new InvalidRequest({ field: "fiber", rule: `one of ${known.join(", ")}`, value: unknown })
+  const rule = `one of ${known.join(", ")}`
+  const unknown = started.find((name) => !known.includes(name.replace(/(\.\d+)+$/, "")))
+  if (unknown !== undefined) return new InvalidRequest({ field: "interrupt", rule, value: unknown })
+  const unlike = program.alike?.find((name) => !known.includes(name))
+  return unlike === undefined ? undefined : new InvalidRequest({ field: "alike", rule, value: unlike })
 }
 
 /** Who was to be interrupted and was there in no schedule. */

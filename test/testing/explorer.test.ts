@@ -511,6 +511,20 @@ describe("an outside event", () => {
       )
       expect((yield* about(of({ a: Explorer.event("a b", Effect.void) })))[0]).toBe("defect")
     }))
+
+  const rule = 'outcomes of the event "dial" must be one Effect or more, each an argument of its own, got'
+  const outcomes: ReadonlyArray<readonly [what: string, given: ReadonlyArray<unknown>, shown: string]> = [
+    ["none", [], "undefined"],
+    ["a list", [[Effect.void, Effect.void]], '"<object>"'],
+    ["a text behind an effect", [Effect.void, "up"], '"up"'],
+    ["one that is undefined", [undefined], "undefined"],
+  ]
+  it.effect.each(outcomes)("has outcomes that are effects, not %s", ([, given, shown]) =>
+    Effect.gen(function* () {
+      const event = Reflect.apply(Explorer.event, undefined, ["dial", ...given]) as Effect.Effect<never>
+      const defect = yield* Effect.catchDefect(event, Effect.succeed)
+      expect(String(defect)).toContain(`${rule} ${shown}`)
+    }))
 })
 
 describe("a schedule that cannot be followed", () => {
@@ -580,6 +594,17 @@ describe("what it is asked is checked at the door", () => {
       expect(yield* Effect.flip(Explorer.explore(lost, bounds))).toMatchObject({ _tag: "InvalidLimits", limit })
     }))
 
+  it.effect("what is no bound is told so, and what belongs to the program where to put it", () =>
+    Effect.gen(function* () {
+      const refused = (bounds: object) => Effect.map(Effect.flip(Explorer.explore(lost, bounds)), String)
+      const bounds = "preemptions, interruptions, interrupt, maxSteps, maxSchedules"
+      expect(yield* refused({ premptions: 1 })).toContain(`premptions must be one of the bounds ${bounds}, got 1`)
+      expect(yield* refused({ toString: 1 })).toContain(`toString must be one of the bounds ${bounds}, got 1`)
+      expect(yield* refused({ shared: () => 0 })).toContain(
+        'Explorer: shared must be in the program, which is the first argument, got "<function>"',
+      )
+    }))
+
   it.effect("bounds are an object", () =>
     Effect.gen(function* () {
       for (const bounds of [null, 3, "2"]) {
@@ -611,8 +636,9 @@ describe("what it is asked is checked at the door", () => {
   it.effect("nobody is interrupted or alike who is not there", () =>
     Effect.gen(function* () {
       const unknown = yield* Effect.flip(Explorer.explore(lost, { interruptions: 1, interrupt: ["z"] }))
-      expect(unknown).toMatchObject({ _tag: "InvalidRequest", rule: "one of a, b", value: "z" })
-      expect((yield* Effect.flip(Explorer.explore({ ...lost, alike: ["z"] } as never)))._tag).toBe("InvalidRequest")
+      expect(unknown.message).toBe('interrupt must be one of a, b, got "z"')
+      const unlike = yield* Effect.flip(Explorer.explore({ ...lost, alike: ["z"] } as never))
+      expect(unlike.message).toBe('alike must be one of a, b, got "z"')
     }))
 
   it.effect("nor one that is there in no schedule, and whoever is named can be", () =>
@@ -625,7 +651,7 @@ describe("what it is asked is checked at the door", () => {
         expect(absent).toMatchObject({ _tag: "InvalidRequest", field: "interrupt", rule, value: name })
       }
       for (const value of ["prepare", "prepare.x", "oracle.1", "a.x"]) {
-        expect(yield* Effect.flip(search(value))).toMatchObject({ field: "fiber", rule: "one of a", value })
+        expect(yield* Effect.flip(search(value))).toMatchObject({ field: "interrupt", rule: "one of a", value })
       }
       expect((yield* search("a.1")).exhaustive).toBe(true)
       const cut = yield* Explorer.explore(program, { interruptions: 1, interrupt: ["a.2"], maxSchedules: 1 })

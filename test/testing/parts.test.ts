@@ -566,7 +566,7 @@ describe("the bounds of an exploration", () => {
       assert.strictEqual(Effect.runSync(Effect.flip(ExplorerBounds.decodeSampling(given)))._tag, "InvalidLimits")
     }
     const stranger = Effect.runSync(Effect.flip(ExplorerBounds.decode({ seed: 1 } as never)))
-    const rule = "one of preemptions, interruptions, interrupt, maxSteps, maxSchedules"
+    const rule = "one of the bounds preemptions, interruptions, interrupt, maxSteps, maxSchedules"
     assert.deepInclude(stranger, { limit: "seed", rule, value: 1 })
   })
 })
