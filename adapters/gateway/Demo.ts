@@ -52,7 +52,7 @@ const flakyPauseMillis = 100
 
 const told = [
   `requests at once: ${tenants.map(({ name, clients }) => `${name} ${clients}`).join(", ")}`,
-  `for ${seconds} seconds from when each was answered`,
+  `for ${seconds} seconds, counted from when each tenant had its first answer`,
   `and ${flakyClients} of each to flaky, which fails for ${outageSeconds} seconds from second ${outageFrom}`,
 ].join(", ")
 

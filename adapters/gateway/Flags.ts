@@ -33,7 +33,7 @@ export const help: string = `holdfast gateway: bounded, fair, multi-tenant calls
   --port N              the gateway's port (8080); 0 takes a free one
   --operator-port N     the operator's port (8081); 0 takes a free one
   --demo                start on free ports, let three tenants ask for ten seconds, one flooding, while a provider
-                        fails for two of them, and print tables; the exit status is 1 if anything leaked
+                        fails for two of those seconds, and print tables; the exit status is 1 if anything leaked
   --help                this text
 
   curl -H "authorization: Bearer demo-alpha" http://127.0.0.1:8080/demo/
