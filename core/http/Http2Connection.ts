@@ -124,8 +124,6 @@ export class Http2Connection implements EngineConnection {
     }
     this.#unsay(exchange)
     const sent = this.#uploads.sendPart(stream, part, length === left)
-    // Of one that waits, the peer chooses the parts: its bytes pay for them.
-    if (sent === length) this.#quota.gave()
     if (left !== undefined) stream.left = left - sent
     this.#streams.settle(stream)
     return Result.succeed(sent)

@@ -30,9 +30,9 @@ export interface Http2Limits extends HttpLimits {
   readonly maxResets?: number | undefined
   /**
    * Frames that carry nothing for an exchange, and answers to them that nobody takes: 100 to 1,048,576; 10,000 by default.
-   * An exchange allows 16 of them, each part of a body 3, and every 256 bytes of it one; of what was sent, up to twenty times
-   * the limit ahead of its answers. As many SETTINGS, each with the streams that wait for what it opens, for which only
-   * exchanges and what was sent allow more.
+   * An exchange allows 16 of them, each frame of a body 3, and every 256 bytes of it one; of what was sent, up to twenty times
+   * the limit ahead of its answers, and frames once they are taken. As many SETTINGS, each with the streams that wait for what
+   * it opens, for which only exchanges and bytes that were sent allow more.
    */
   readonly maxIdleFrames?: number | undefined
 }

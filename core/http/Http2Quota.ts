@@ -25,6 +25,7 @@ export class Quota {
   #frames = 0
   #answers = 0
   #settings = 0
+  #given = 0
 
   constructor(max: number, streams: Streams) {
     this.#max = max
@@ -60,9 +61,12 @@ export class Quota {
     this.moved(framesAPiece * bytesAFrame)
   }
 
-  /** A part that was given and went out whole. */
+  /**
+   * A frame of a body is in the output, however small: where each window is spent as it comes, ends of bodies cut it ever
+   * smaller. It pays once that is taken, since a peer that reads nothing has nothing to say of it.
+   */
   gave(): void {
-    this.moved(framesAPiece * bytesAFrame, ahead)
+    this.#given++
   }
 
   moved(bytes: number, times: number = 0): void {
@@ -77,5 +81,7 @@ export class Quota {
 
   taken(): void {
     this.#answers = 0
+    this.moved(this.#given * framesAPiece * bytesAFrame, ahead)
+    this.#given = 0
   }
 }

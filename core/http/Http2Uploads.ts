@@ -196,6 +196,7 @@ export class Uploads {
     for (let at = 0; at < count;) {
       const to = Math.min(count, at + this.#peer.maxFrame)
       this.#output.data(stream.id, bytes.subarray(at, to), isLast && to === bytes.length)
+      this.#quota.gave()
       at = to
     }
     stream.outflow -= count

@@ -384,12 +384,18 @@ describe("what is for no exchange", () => {
   it("is paid for ahead by what this side did, up to twenty times the limit", () => {
     const quota = allowing(10)
     quota.gave()
-    assert.strictEqual(room(quota), 10 + 3)
+    assert.strictEqual(room(quota), 10)
+    // It pays once, when it is taken.
+    for (const frames of [2, 0]) {
+      quota.taken()
+      assert.strictEqual(room(quota), frames)
+    }
     quota.began()
     quota.began()
     quota.sent(2_560)
-    assert.strictEqual(room(quota), 16 + 16 + 10 - 1)
+    assert.strictEqual(room(quota), 16 + 16 + 10 - 2)
     for (let i = 0; i < 80; i++) quota.gave()
+    quota.taken()
     assert.strictEqual(room(quota), 10 + 200)
     quota.sent(1e9)
     quota.moved(1)

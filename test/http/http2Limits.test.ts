@@ -258,7 +258,7 @@ describe("a limit of the connection ends it behind the last that is within it:",
     assert.isFalse(connection.isRetired)
   })
 
-  it("a flood of windows that dribble an upload", () => {
+  it("a flood of windows that dribble an upload, of which nobody takes what comes out", () => {
     const connection = flooded()
     const exchange = ask(connection, upload)
     const part = new Uint8Array(100_000)
@@ -343,6 +343,38 @@ describe("a limit of the connection ends it behind the last that is within it:",
       connection.takeOutput()
       assert.isFalse(connection.isRetired)
     }
+  })
+
+  it("no flood are the windows of each frame of bodies whose ends cut the connection's ever smaller", () => {
+    const connection = open(options)
+    connection.takeOutput()
+    let begun = 0
+    let ended = 0
+    const begin = (): void =>
+      void send(connection, { ...get, method: "POST", body: new Uint8Array(5_000 - begun++ % 7 * 501) })
+    while (begun < 30) begin()
+    let frames = 0
+    while (ended < 1_700 && !connection.isRetired) {
+      const bytes = Lab2.join(...connection.takeOutput())
+      const answers: Array<Uint8Array> = []
+      for (let at = 0, length = 0; at < bytes.length; at += 9 + length) {
+        const view = new DataView(bytes.buffer, bytes.byteOffset + at)
+        length = view.getUint32(0) >>> 8
+        if (view.getUint8(3) !== Type.data) continue
+        frames++
+        const exchange = view.getUint32(5)
+        answers.push(Lab2.windowUpdate(0, length))
+        if ((view.getUint8(4) & endStream) === 0) answers.push(Lab2.windowUpdate(exchange, length))
+        else {
+          answers.push(response(exchange, 200, [], endStream))
+          ended++
+        }
+      }
+      says(connection, ...answers)
+      while (begun < 30 + ended && !connection.isRetired) begin()
+    }
+    assert.isFalse(connection.isRetired)
+    assert.isAbove(frames, 16 * ended)
   })
 
   it("no flood are the bodies of what was cancelled, still within their windows", () => {
