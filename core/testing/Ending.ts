@@ -14,3 +14,9 @@ export const of = (exit: Exit.Exit<unknown, unknown>): Ending => {
   if (typeof error === "string") return error
   return read(() => typeof error === "object" && error !== null && "_tag" in error ? String(error._tag) : outcome)
 }
+
+/** How a fiber was to end, where it ended in another way: as listed, else as it usually does. */
+export const instead = (listed: ReadonlyArray<Ending> | undefined, usual: ReadonlyArray<Ending>): string => {
+  if (listed !== undefined) return `\`ends\` allows ${listed.join(" or ") || "nothing"}`
+  return `${usual.map((ending) => `undisturbed it ended ${ending}, and `).join("")}\`ends\` lists what else it may`
+}

@@ -6,6 +6,7 @@
  */
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
+import * as Result from "effect/Result"
 import * as Limit from "../Limits.ts"
 import { InvalidLimits } from "../Refusal.ts"
 
@@ -18,7 +19,13 @@ export const word = (...words: ReadonlyArray<string>): Rule => (value) =>
   words.includes(value as string) ? undefined : `one of ${words.join(", ")}`
 export const text: Rule = (value) => typeof value === "string" ? undefined : "text"
 
+export const effect: Rule = (value) => Effect.isEffect(value) ? undefined : "an Effect"
+
 const longest = Duration.days(365)
+export const limit: Rule = (value) => {
+  const checked = Limit.duration("", "", value as Duration.Input, Duration.toMillis(longest))
+  return Result.isFailure(checked) ? checked.failure.rule : undefined
+}
 export const rest: Rule = (value) =>
   Duration.isDuration(value) && Duration.between(value, { minimum: Duration.zero, maximum: longest })
     ? undefined
@@ -34,7 +41,7 @@ export const broken = (
   for (const [limit, value] of Object.entries(options)) {
     const breaks = known.get(limit)
     const rule = breaks === undefined
-      ? `one of ${[...known.keys()].join(", ")}`
+      ? `one of the options ${[...known.keys()].join(", ")}`
       : value === undefined
       ? undefined
       : breaks(value)

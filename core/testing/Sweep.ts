@@ -394,7 +394,7 @@ class Run<S, N extends string> {
     const may = [...listed ?? usual, ...this.#interrupted.has(name) ? ["Interrupted"] : []]
     if (may.includes(ending) || may.includes(Outcome.fromExit(exit))) return undefined
     return this.#failed(
-      `${name} ended ${ending}, not ${may.join(" or ") || "well"}`,
+      `${name} ended ${ending} (${Ending.instead(listed, usual)})`,
       Exit.isFailure(exit) ? exit.cause : undefined,
     )
   }

@@ -4,6 +4,7 @@
  */
 import { assert, describe, it } from "vitest"
 import * as Cause from "effect/Cause"
+import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as dgram from "node:dgram"
@@ -312,7 +313,16 @@ onLinux("a sweep on the live scheduler", () => {
         "Leaks.sweep: maxSteps must be a whole number from 1 to 1000000, got ",
       )
     }
-    assert.include(await refused({ maxStep: 1 }), "maxStep must be one of rest, within, maxSteps, got 1")
+    for (const rest of ["50 millis", 50, Duration.seconds(1), null]) {
+      assert.include(await refused({ rest }), "Leaks.sweep: rest must be an Effect, got ")
+    }
+    for (const within of ["soon", 0, Infinity, NaN, null]) {
+      assert.match(
+        await refused({ within }),
+        /Leaks\.sweep: within must be a duration such as .*, above zero and at most 365d, got /,
+      )
+    }
+    assert.include(await refused({ maxStep: 1 }), "maxStep must be one of the options rest, within, maxSteps, got 1")
   })
 
   it("finds nothing left of a server of this library, interrupted while it begins, serves and ends", async () => {

@@ -310,7 +310,7 @@ describe("an option that breaks its rule", () => {
     assert.strictEqual(refused({ order: "any" }), 'Model: order must be one of oldest, newest, got "any"')
     assert.strictEqual(
       refused({ maxRuns: 9 }),
-      "Model: maxRuns must be one of runs, maxCommands, maxCut, order, seed, replay, got 9",
+      "Model: maxRuns must be one of the options runs, maxCommands, maxCut, order, seed, replay, got 9",
     )
     assert.match(refused({ replay: { seed: NaN, path: "0", replayPath: "" } }), /^Model replay: seed must be /)
     assert.match(refused({ replay: { seed: 1, path: 0, replayPath: "" } }), /^Model replay: path must be text, got 0/)

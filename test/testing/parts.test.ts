@@ -459,6 +459,8 @@ describe("a point of a sweep", () => {
 describe("what an option may be", () => {
   const rules: Readonly<Record<string, OptionRules.Rule>> = {
     any: OptionRules.any,
+    effect: OptionRules.effect,
+    limit: OptionRules.limit,
     rest: OptionRules.rest,
     text: OptionRules.text,
     whole: OptionRules.whole(2, 5),
@@ -470,7 +472,15 @@ describe("what an option may be", () => {
   }
 
   it("is told by the first that is broken, in full", () => {
-    const right = { any: {}, rest: Duration.days(365), text: "", whole: 5, word: "b" }
+    const right = {
+      any: {},
+      effect: Effect.void,
+      limit: "365 days",
+      rest: Duration.days(365),
+      text: "",
+      whole: 5,
+      word: "b",
+    }
     for (const given of [{}, right, { ...right, rest: Duration.zero, whole: 2 }, { whole: undefined }]) {
       assert.isUndefined(broken(given))
     }
@@ -480,11 +490,18 @@ describe("what an option may be", () => {
     assert.deepStrictEqual(broken({ word: "c" }), ["Kit", "word", "one of a, b", "c"])
     assert.deepStrictEqual(broken({ text: 1 }), ["Kit", "text", "text", 1])
     assert.deepStrictEqual(broken({ rest: Duration.days(366) }), ["Kit", "rest", rest, "366d"])
+    for (const effect of [5, "1 second", null]) {
+      assert.deepStrictEqual(broken({ effect }), ["Kit", "effect", "an Effect", effect])
+    }
+    const limit = 'a duration such as "500 millis" or "5 seconds", above zero and at most 365d'
+    for (const wrong of ["soon", 0, 31_536_000_001]) {
+      assert.deepStrictEqual(broken({ limit: wrong }), ["Kit", "limit", limit, wrong])
+    }
     assert.deepStrictEqual(broken({ rest: 5 }), ["Kit", "rest", rest, 5])
     assert.deepStrictEqual(broken({ other: undefined }), [
       "Kit",
       "other",
-      "one of any, rest, text, whole, word",
+      "one of the options any, effect, limit, rest, text, whole, word",
       undefined,
     ])
   })

@@ -344,8 +344,18 @@ describe("the sweep finds", () => {
         fibers: () => ({ user: Effect.ensuring(Effect.fail("mine"), Effect.die("theirs")) }),
         ends: { user: ["Failed"] },
       }),
-      /^user ended Died, not Failed/,
+      /^user ended Died \(`ends` allows Failed\): /,
     ))
+
+  it("an ending that is not listed, among others or where none is", () => {
+    const fibers = () => ({ user: Effect.fail("mine") })
+    const ended = "user ended mine (`ends` allows"
+    assert.strictEqual(
+      fault({ fibers, ends: { user: ["Completed", "theirs"] } }),
+      `${ended} Completed or theirs): mine`,
+    )
+    assert.strictEqual(fault({ fibers, ends: { user: [] } }), `${ended} nothing): mine`)
+  })
 
   it("a typed error that is another one than it is alone", () => {
     const fibers = () => ({
@@ -356,7 +366,10 @@ describe("the sweep finds", () => {
     const stage = Sweep.on(Effect.sync(() => void (swapped = false)))
     const disturb = () => void (swapped = true)
     const failed = Effect.runSync(Effect.flip(stage.sweep({ fibers, disturb })))
-    assert.strictEqual(failed.why, "second ended theirs, not mine: theirs")
+    assert.strictEqual(
+      failed.why,
+      "second ended theirs (undisturbed it ended mine, and `ends` lists what else it may): theirs",
+    )
     Effect.runSync(stage.sweep({ fibers, disturb, ends: { second: ["Failed"] } }))
   })
 
@@ -368,7 +381,10 @@ describe("the sweep finds", () => {
         second: Effect.andThen(Effect.sleep(1), Effect.suspend(() => gone ? Effect.fail("theirs") : Effect.void)),
       }
     }
-    assert.strictEqual(fault({ fibers }), "second ended theirs, not Completed: theirs")
+    assert.strictEqual(
+      fault({ fibers }),
+      "second ended theirs (undisturbed it ended Completed, and `ends` lists what else it may): theirs",
+    )
     sound({ fibers, ends: { second: ["Completed", "Failed"] } })
   })
 
@@ -380,7 +396,7 @@ describe("the sweep finds", () => {
     )
     assert.match(
       fault({ fibers: () => ({ user: Sweep.amid(Effect.addFinalizer(() => Effect.die("no"))) }) }),
-      /^user ended Died, not well/,
+      /^user ended Died \(`ends` lists what else it may\): /,
     )
   })
 
@@ -585,7 +601,10 @@ describe("an option of a scene that breaks its rule", () => {
       assert.match(refused({ rest }), /^Sweep: rest must be a Duration from zero to 365 days, got /)
     }
     assert.match(refused({ rest: Duration.days(400) }), /got "400d"$/)
-    assert.match(refused({ oracel: () => Effect.void }), /^Sweep: oracel must be one of fibers, disturb, again, /)
+    assert.match(
+      refused({ oracel: () => Effect.void }),
+      /^Sweep: oracel must be one of the options fibers, disturb, again, /,
+    )
   })
 })
 

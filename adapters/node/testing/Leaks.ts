@@ -34,7 +34,10 @@ const kit = LeakCheck.make({
 
 /** What is open now. */
 export const census: Effect.Effect<LeakCheck.Census, LeakCheck.CannotSee> = kit.census
-/** Runs an effect, and fails with `Leaked` where it has left something open. */
+/**
+ * Runs an effect, and fails with `Leaked` where it has left something open. What else has to hear of the end first, it waits for
+ * itself: `Effect.ensuring(effect, heard)`.
+ */
 export const check: LeakCheck.LeakCheck["check"] = kit.check
 /** Runs an effect on the live scheduler, interrupted at each of its operations in turn, and checks each run. */
 export const sweep: LiveSweep.Sweep = LiveSweep.make(kit.check)

@@ -59,7 +59,10 @@ export interface Sight {
 
 export interface LeakCheck {
   readonly census: Effect.Effect<Census, CannotSee>
-  /** Runs `effect`, and fails with {@link Leaked} where it has left something open. */
+  /**
+   * Runs `effect`, and fails with {@link Leaked} where it has left something open. What else has to hear of the end first, it
+   * waits for itself: `Effect.ensuring(effect, heard)`.
+   */
   readonly check: <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E | Leaked | CannotSee, R>
 }
 

@@ -5,7 +5,7 @@
  *
  * Continuations are counted in the effect's own fiber. Twice at each: from inside, before it, and one turn of the event
  * loop behind it, when the fiber waits. What happens meanwhile is the runtime's: no run can be replayed, and none is the
- * same.
+ * same. With `maxSteps` of the number that a failure names, the sweep ends at the place of it.
  */
 import * as Context from "effect/Context"
 import * as Clock from "effect/Clock"
@@ -20,9 +20,9 @@ import { watch } from "../../../core/testing/World.ts"
 import * as LeakCheck from "./LeakCheck.ts"
 
 export interface Options {
-  /** Waited for after each run, before anything is counted: until a far side in this process has heard of the end. */
+  /** Waited for after each run, before anything is counted: an Effect that ends once a far side in this process has heard. */
   readonly rest?: Effect.Effect<unknown> | undefined
-  /** How long an interrupted run may take to end; 5 seconds by default. */
+  /** How long an interrupted run may take to end, above zero and at most 365 days; 5 seconds by default. */
   readonly within?: Duration.Input | undefined
   /** The most continuations that are tried, 1 to 1,000,000; 1,000 by default. */
   readonly maxSteps?: number | undefined
@@ -52,8 +52,8 @@ export type Sweep = <A, E, R>(
 ) => Effect.Effect<Swept<A, E>, LeakCheck.Leaked | LeakCheck.CannotSee | GoesOn, R>
 
 const rules: Readonly<Record<string, OptionRules.Rule>> = {
-  rest: OptionRules.any,
-  within: OptionRules.any,
+  rest: OptionRules.effect,
+  within: OptionRules.limit,
   maxSteps: OptionRules.whole(1, 1_000_000),
 }
 
