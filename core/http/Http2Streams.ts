@@ -144,7 +144,10 @@ export class Streams {
     if (stream.isOver) this.close(stream)
   }
 
-  /** As `close`, of one that this side has reset, or that the peer left out as it went away: it may go on until it hears of it, within the window it knows. */
+  /**
+   * As `close`, of one that this side has reset, or that the peer left out as it went away: the peer may go on until it hears of
+   * it, within the window that it knows.
+   */
   reset(stream: Stream): void {
     this.close(stream)
     this.#resets.set(stream.id, stream.inflow)
