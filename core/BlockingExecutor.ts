@@ -195,7 +195,9 @@ const decode = (options: Options) =>
     const stranger = Object.keys(options).find((name) => !Object.hasOwn(known, name))
     if (stranger !== undefined) {
       const rule = `one of the options ${Object.keys(known).join(", ")}`
-      return yield* Effect.fail(new InvalidLimits({ system, limit: stranger, rule, value: undefined }))
+      return yield* Effect.fail(
+        new InvalidLimits({ system, limit: stranger, rule, value: Reflect.get(options, stranger) }),
+      )
     }
     const { closeWithin = "5 seconds", maxQueued = 128, maxWait = "30 seconds", threads } = options
     const capacity = yield* Effect.fromResult(Limit.count(system, "threads", threads, { min: 1, max: 1_024 }))

@@ -101,8 +101,8 @@ const fail = (limit: string, rule: string, value: unknown, of: string = system):
 export const onlyKnown = (given: object, known: Known, of: string): Effect.Effect<void, InvalidLimits> => {
   if (typeof given !== "object" || given === null) return fail("options", "an object", given, of)
   const stranger = Object.keys(given).find((name) => !Object.hasOwn(known, name))
-  const rule = `one of ${Object.keys(known).join(", ")}`
-  return stranger === undefined ? Effect.void : fail("options", rule, stranger, of)
+  const rule = `one of the options ${Object.keys(known).join(", ")}`
+  return stranger === undefined ? Effect.void : fail(stranger, rule, Reflect.get(given, stranger), of)
 }
 
 /** A default stands in for what was left out alone: null is a value like any other, and a wrong one. */

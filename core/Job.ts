@@ -111,7 +111,7 @@ export class Door {
     if (typeof job !== "object" || job === null) return wrong("job", "an object", job)
     for (const field in job) {
       if (!Object.hasOwn(known, field)) {
-        return wrong(field, `one of the fields ${Object.keys(known).join(", ")}`, undefined)
+        return new InvalidRequest({ field, rule: `one of the fields ${Object.keys(known).join(", ")}` })
       }
     }
     const module = typeof job.module === "object" && job.module !== null ? job.module.href : job.module

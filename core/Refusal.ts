@@ -51,21 +51,26 @@ export class InvalidLimits extends Refusal {
   }
 }
 
-/** A call with an argument that breaks a rule. Nothing was charged, queued or lost. */
+/**
+ * A call with an argument that breaks a rule. Nothing was charged, queued or lost.
+ *
+ * `value` is what was given for `field`. There is no such field where that is not shown, since it may be a secret, or where
+ * nothing was given that would tell more; it is there, and undefined, where undefined was given.
+ */
 export class InvalidRequest extends Refusal {
   readonly _tag = "InvalidRequest"
   override readonly name = "InvalidRequest"
   readonly field: string
   readonly rule: string
-  readonly value: unknown
-  constructor(facts: { readonly field: string; readonly rule: string; readonly value: unknown }) {
+  declare readonly value?: unknown
+  constructor(facts: { readonly field: string; readonly rule: string; readonly value?: unknown }) {
     super()
     this.field = facts.field
     this.rule = facts.rule
-    this.value = printable(facts.value)
+    if ("value" in facts) this.value = printable(facts.value)
   }
   override get message(): string {
-    return `${this.field} must be ${this.rule}, got ${show(this.value)}`
+    return `${this.field} must be ${this.rule}${"value" in this ? `, got ${show(this.value)}` : ""}`
   }
 }
 
@@ -73,18 +78,9 @@ const maxShown = 64
 
 /** What an error keeps of a bad value: scalars as they are, text cut at 64 characters, all else only its type. */
 const printable = (value: unknown): unknown => {
-  switch (typeof value) {
-    case "string":
-      return value.length > maxShown ? `${value.slice(0, maxShown)}…` : value
-    case "number":
-    case "boolean":
-    case "undefined":
-      return value
-    case "bigint":
-      return `${value}n`
-    default:
-      return value === null ? null : `<${typeof value}>`
-  }
+  if (typeof value === "string" && value.length > maxShown) return `${value.slice(0, maxShown)}…`
+  if (typeof value === "bigint") return `${value}n`
+  return Object(value) === value || typeof value === "symbol" ? `<${typeof value}>` : value
 }
 
 const show = (value: unknown): string => typeof value === "string" ? JSON.stringify(value) : String(value)

@@ -113,13 +113,12 @@ const isIpv6 = (host: string): boolean => {
 /** One of version 4 in the form of one of version 6, whose socket leads to such ones alone; systems tell of that in many ways. */
 const mapped = /^[0:]*:ffff:([\da-f]{1,4}:[\da-f]{1,4}|\d+\.[\d.]+)$/i
 
-/** Of a text only what is behind an `@`: a URL in the place of a host may have a password before it. */
-const refused = (field: string, rule: string, value?: unknown): InvalidRequest =>
-  new InvalidRequest({
-    field,
-    rule,
-    value: typeof value === "string" ? value.slice(value.lastIndexOf("@") + 1) : value,
-  })
+/** Shows the value if it is given; of a text only what is behind an `@`: a URL in the place of a host may have a password before it. */
+const refused = (field: string, rule: string, ...given: readonly [value?: unknown]): InvalidRequest => {
+  const [value] = given
+  const shown = typeof value === "string" ? value.slice(value.lastIndexOf("@") + 1) : value
+  return new InvalidRequest({ field, rule, ...given.length === 0 ? {} : { value: shown } })
+}
 
 /** Labels of letters, digits, hyphens and underscores; a point at the end is allowed. */
 const isName = (value: unknown): value is string =>

@@ -216,7 +216,7 @@ const isDetached = ({ buffer }: ArrayBufferView): boolean => "detached" in buffe
 /** There is nothing of it to send, and not every runtime takes it for nothing. */
 const isNotEmpty = ({ byteLength }: Uint8Array): boolean => byteLength > 0
 
-const notBytes = { field: "bytes", rule: "a Uint8Array, or an array of them", value: {} }
+const notBytes = { field: "bytes", rule: "a Uint8Array, or an array of them" }
 
 /** The dial is over. */
 const socketOf = (connection: SocketConnection): Socket => {

@@ -30,7 +30,7 @@ export const driver = (connect: Connect): SocketDriver => ({
 const credentials = (tls: Tls): Result.Result<unknown, InvalidRequest> => {
   const asked = (["ca", "certificate", "protocols"] as const).find((field) => tls[field] !== undefined)
   if (asked === undefined) return Result.succeed(undefined)
-  return Result.fail(new InvalidRequest({ field: `tls.${asked}`, rule: "left out on the edge", value: {} }))
+  return Result.fail(new InvalidRequest({ field: `tls.${asked}`, rule: "left out on the edge" }))
 }
 
 export const layer = (connect: Connect): Layer.Layer<Core.Sockets> =>

@@ -28,8 +28,8 @@ export interface Given {
 }
 
 /** A refusal that shows nothing of the value where none is given. */
-export const invalid = (field: string, rule: string, value: unknown = "something else"): InvalidRequest =>
-  new InvalidRequest({ field, rule, value })
+export const invalid = (field: string, rule: string, value?: unknown): InvalidRequest =>
+  new InvalidRequest(value === undefined ? { field, rule } : { field, rule, value })
 
 /** A refusal of what is not of its type, which is all that is shown of it; null, which is nobody's secret, as it is. */
 export const wrongType = (field: string, rule: string, value: unknown): InvalidRequest =>

@@ -54,7 +54,9 @@ export const decode = <L>(
   if (typeof latin1 !== "function") return wrong("latin1", "a function", latin1)
   const limits: Record<string, unknown> = { ...given }
   for (const name of Object.keys({ ...ranges, ...given })) {
-    if (!Object.hasOwn(ranges, name)) return wrong(name, `one of ${Object.keys(ranges).join(", ")}`, limits[name])
+    if (!Object.hasOwn(ranges, name)) {
+      return wrong(name, `one of the options ${Object.keys(ranges).join(", ")}`, limits[name])
+    }
     const [min, max, otherwise] = ranges[name as keyof L]
     if (limits[name] === undefined) limits[name] = otherwise
     const rule = Limit.wholeRule(limits[name], { min, max })

@@ -3,6 +3,7 @@ import { afterAll, assert, beforeAll, describe, it } from "vitest"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
+import * as Result from "effect/Result"
 import { spawn } from "node:child_process"
 import { existsSync } from "node:fs"
 import process from "node:process"
@@ -192,6 +193,15 @@ describe("a dial that the runtime throws at", () => {
     assert.deepStrictEqual(await told(EdgeSockets.driver(refuses), target), nothing)
     assert.deepStrictEqual(await told(EdgeSockets.driver(() => socket as never), target), nothing)
     assert.strictEqual(closes, 1)
+  })
+})
+
+describe("what the edge cannot do for TLS", () => {
+  it("is refused without a word of what was given", () => {
+    for (const tls of [{ ca: "secret" }, { protocols: ["secret"] }]) {
+      const refused = Result.getOrThrow(Result.flip(EdgeSockets.driver(() => assert.fail("dialled")).credentials(tls)))
+      assert.strictEqual(refused.message, `tls.${Object.keys(tls)} must be left out on the edge`)
+    }
   })
 })
 

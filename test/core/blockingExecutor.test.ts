@@ -911,6 +911,15 @@ describe("the door", () => {
         const make = ScriptedPorts.blockingExecutor(script, jobs, options as BlockingExecutor.Options)
         assert.deepInclude(yield* Effect.flip(make), { _tag: "InvalidLimits", system: "BlockingExecutor", limit })
       }
+      const slip = ScriptedPorts.blockingExecutor(
+        script,
+        jobs,
+        { threads: 1, maxThreads: 2 } as BlockingExecutor.Options,
+      )
+      assert.strictEqual(
+        (yield* Effect.flip(slip)).message,
+        "BlockingExecutor: maxThreads must be one of the options threads, maxQueued, maxWait, closeWithin, got 2",
+      )
       assert.deepStrictEqual(script.left, [])
     }))
 
@@ -940,6 +949,8 @@ describe("the door", () => {
           assert.deepInclude(yield* Effect.flip(refused), { _tag: "InvalidRequest", field })
         }
       }
+      const slip = yield* Effect.flip(executor.run(Object.assign({ priority: "secret" }, good)))
+      assert.strictEqual(slip.message, "priority must be one of the fields module, name, input, transfer, charge")
       assert.deepStrictEqual([held(), script.left], [0, []])
       for (const verb of ["cancel", "terminate"] as const) {
         assert.deepInclude(yield* Effect.flip(executor[verb](1)), { _tag: "NoSuchJob", number: 1 })

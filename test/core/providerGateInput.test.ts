@@ -89,8 +89,10 @@ describe("options", () => {
         assert.deepInclude(yield* refusedOptions({ [limit]: value }), { _tag: "InvalidLimits", limit })
       }
       for (const name of ["concurency", "constructor", "toString", "__proto__x"]) {
-        assert.deepInclude(yield* refusedOptions({ [name]: 1 }), { limit: "options", value: name })
+        assert.deepInclude(yield* refusedOptions({ [name]: 1 }), { limit: name, value: 1 })
       }
+      const rule = /^ProviderGate: concurency must be one of the options concurrency, .*, events, got 4$/
+      assert.match((yield* refusedOptions({ concurency: 4 })).message, rule)
       for (const [name] of bad) yield* ProviderGate.make({ [name]: undefined })
     }))
 
@@ -127,7 +129,7 @@ describe("options", () => {
       const line = (options: object) => flip(Effect.scoped(GateLine.make(gate, options)))
       const gates = (options: object) => flip(ProviderGates.make(options))
       const cases: ReadonlyArray<readonly [Effect.Effect<unknown>, object]> = [
-        [breaker({ concurrency: 1 }), { system: "CircuitBreaker", limit: "options", value: "concurrency" }],
+        [breaker({ concurrency: 1 }), { system: "CircuitBreaker", limit: "concurrency", value: 1 }],
         [breaker({ failureThreshold: 0 }), { system: "CircuitBreaker", limit: "failureThreshold", value: 0 }],
         [breaker({ maxElapsed: 0 }), { system: "CircuitBreaker", limit: "maxElapsed" }],
         ...[null, undefined, 5].flatMap((none) =>
@@ -142,13 +144,13 @@ describe("options", () => {
         [flip(gate.lower(null as never)), { system: "ProviderGate", limit: "options", value: null }],
         [breaker({ failureThreshold: null }), { limit: "failureThreshold", value: null }],
         [breaker({ recoveryAfter: "2 hours" }), { limit: "recoveryAfter" }],
-        [line({ maxQueue: 1 }), { system: "GateLine", limit: "options", value: "maxQueue" }],
+        [line({ maxQueue: 1 }), { system: "GateLine", limit: "maxQueue", value: 1 }],
         [line({ maxQueued: 0 }), { system: "GateLine", limit: "maxQueued", value: 0 }],
         [line({ maxQueued: 1_025 }), { limit: "maxQueued", value: 1_025 }],
         [line({ maxQueued: null }), { limit: "maxQueued", value: null }],
         [line({ maxWait: "61 seconds" }), { limit: "maxWait" }],
         [line({ maxWait: null }), { limit: "maxWait", value: null }],
-        [gates({ max: 1 }), { system: "ProviderGates", limit: "options", value: "max" }],
+        [gates({ max: 1 }), { system: "ProviderGates", limit: "max", value: 1 }],
         [gates({ maxGates: 0 }), { system: "ProviderGates", limit: "maxGates", value: 0 }],
         [gates({ maxGates: 1_025 }), { limit: "maxGates", value: 1_025 }],
         [gates({ maxGates: null }), { limit: "maxGates", value: null }],
@@ -364,7 +366,7 @@ describe("lower limits", () => {
         assert.deepInclude(yield* refusedLower(gate, next), { _tag: "InvalidLimits", limit: Object.keys(next)[0]! })
       }
       for (const name of ["jitter", "events", "concurency"]) {
-        assert.deepInclude(yield* refusedLower(gate, { [name]: "spread" }), { limit: "options", value: name })
+        assert.deepInclude(yield* refusedLower(gate, { [name]: "spread" }), { limit: name, value: "spread" })
       }
       assert.strictEqual(limits(), before)
     }))

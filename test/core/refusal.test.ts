@@ -33,6 +33,8 @@ const every: ReadonlyArray<readonly [Error & { readonly _tag: string }, string]>
   [new Deadline.DeadlineExceeded({ elapsed: second }), "deadline exceeded after 1s"],
   [new InvalidLimits({ system: "S", limit: "l", rule: "a rule", value: 1 }), "S: l must be a rule, got 1"],
   [new InvalidRequest({ field: "f", rule: "a rule", value: "x" }), `f must be a rule, got "x"`],
+  [new InvalidRequest({ field: "f", rule: "a rule", value: undefined }), "f must be a rule, got undefined"],
+  [new InvalidRequest({ field: "f", rule: "a rule" }), "f must be a rule"],
 ]
 
 describe("a refusal", () => {

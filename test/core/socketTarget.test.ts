@@ -138,4 +138,22 @@ describe("a target", () => {
     const shown = Result.getFailure(decode({ ...host, host: url }))
     assert.deepInclude(Option.getOrUndefined(shown), { field: "host", value: "peer.test" })
   })
+
+  it("is said to be nothing where what it is is not shown, and undefined where it is that", () => {
+    const told = (target: unknown): string => String(Result.getOrThrow(Result.flip(decode(target as never))).message)
+    const hidden: ReadonlyArray<readonly [unknown, string]> = [
+      [{ ...host, tls: true }, "tls must be an object"],
+      [{ ...host, tls: { ca: "garbage" } }, "tls.ca must be certificates in PEM"],
+      [{ ...host, tls: { ac: pem } }, "tls.ac must be one of the fields serverName, ca, certificate, protocols"],
+      [{ ...host, path: "/a" }, "target must be an object with a host or a path, not both"],
+    ]
+    for (const [target, message] of hidden) assert.strictEqual(told(target), message)
+    assert.match(told({ ...host, tsl: {} }), /^tsl must be one of the fields host, [^"]*, maxReadBytes$/)
+    assert.strictEqual(told(undefined), "target must be an object with a host or a path, got undefined")
+    assert.match(told({ ...host, port: undefined }), /^port must be [^,]*, got undefined$/)
+    assert.strictEqual(
+      told({ path: "/a", tls: {} }),
+      "tls.serverName must be given where there is no host, got undefined",
+    )
+  })
 })

@@ -101,7 +101,8 @@ class Story {
   #answer(answer: Result.Result<unknown, object>): this {
     if (Result.isSuccess(answer)) return this.tell(answer.success)
     const { field, rule, value, _tag } = answer.failure as Record<string, unknown>
-    return this.tell(_tag === "ExchangeOver" ? "over" : [field, rule, value])
+    const refused = "value" in answer.failure ? [field, rule, value] : [field, rule]
+    return this.tell(_tag === "ExchangeOver" ? "over" : refused)
   }
 
   #hear(events: ReadonlyArray<Event>): this {
@@ -143,7 +144,7 @@ const rows: ReadonlyArray<Row> = [
       "accepted",
       ["upload", "at most 3 bytes", 4],
       0,
-      ["upload", "3 bytes longer", "something else"],
+      ["upload", "3 bytes longer"],
       2,
       1,
       "over",
@@ -158,8 +159,8 @@ const rows: ReadonlyArray<Row> = [
         .finish([["x-sum", "1"]]).finish().give("late"),
     [
       "accepted",
-      ["trailer Content-Length", "left out", "something else"],
-      ["field a", "latin1 without control characters", "something else"],
+      ["trailer Content-Length", "left out"],
+      ["field a", "latin1 without control characters"],
       ["trailers", "a list of names and values", "<object>"],
       "finished",
       "over",
