@@ -3,7 +3,7 @@
  *
  * They name accounts by kind, never a tenant or provider, so a refusal tells a caller nothing about others.
  */
-import type * as Duration from "effect/Duration"
+import * as Duration from "effect/Duration"
 import * as Deadline from "./Deadline.ts"
 import { Refusal } from "./Refusal.ts"
 
@@ -112,7 +112,7 @@ export class Closed extends Refusal {
     this.since = facts.since
   }
   override get message(): string {
-    return `${this.state} since ${Deadline.shown(this.since)}`
+    return `${this.state} since ${Duration.format(Duration.millis(Math.ceil(Duration.toMillis(this.since))))}`
   }
 }
 

@@ -53,7 +53,9 @@ export class Saturated extends Refusal {
     this.scope = facts.scope
   }
   override get message(): string {
-    return `no place: the ${this.scope === "ordinary" ? "share of ordinary work" : this.scope} is full`
+    return `no place: ${
+      this.scope === "ordinary" ? "ordinary work has all that it may use" : `the ${this.scope} is full`
+    }`
   }
 }
 

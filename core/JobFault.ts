@@ -73,6 +73,13 @@ export class JobUnsendable extends Refusal {
   }
 }
 
+const ends = {
+  crashed: "crashed",
+  exited: "exited",
+  terminated: "was terminated",
+  "not-started": "did not start",
+} as const
+
 /**
  * The thread of the job is no more, and the job with it: it crashed on an error that nobody caught, exited (as by
  * `process.exit`), was terminated, or could not be started. The next job that needs a thread gets a new one.
@@ -107,7 +114,7 @@ export class WorkerLost extends Refusal {
   override get message(): string {
     const code = this.exitCode === undefined ? "" : ` with code ${this.exitCode}`
     const why = this.error === undefined ? "" : `: ${described(this.error)}`
-    return `the thread of ${this.job} ${this.reason === "not-started" ? "did not start" : this.reason}${code}${why}`
+    return `the thread of ${this.job} ${ends[this.reason]}${code}${why}`
   }
 }
 

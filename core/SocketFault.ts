@@ -52,7 +52,7 @@ export class NameNotFound extends Told {
   readonly _tag = "NameNotFound"
   override readonly name = "NameNotFound"
   override get message(): string {
-    return told("the name leads to no address", this)
+    return told(this.phase === "resolve" ? "the name leads to no address" : "the address or path leads nowhere", this)
   }
 }
 

@@ -8,8 +8,11 @@ import * as Exit from "effect/Exit"
 import * as Logger from "effect/Logger"
 import * as Refused from "../../core/AdmissionRefused.ts"
 import * as Deadline from "../../core/Deadline.ts"
+import { Saturated } from "../../core/GateRefused.ts"
+import { WorkerLost } from "../../core/JobFault.ts"
 import * as Lease from "../../core/Lease.ts"
 import { InvalidLimits, InvalidRequest } from "../../core/Refusal.ts"
+import { NameNotFound } from "../../core/SocketFault.ts"
 
 const second = Duration.seconds(1)
 const one = new Refused.WouldWait({ account: "tenant" })
@@ -27,6 +30,17 @@ const every: ReadonlyArray<readonly [Error & { readonly _tag: string }, string]>
   ],
   [new Refused.TooLate({ estimate: second, remaining: Duration.zero }), "a wait of about 1s is ahead, and 0 remain"],
   [new Refused.Closed({ state: "draining", since: second }), "draining since 1s"],
+  [new Refused.Closed({ state: "closed", since: Duration.nanos(689_810n) }), "closed since 1ms"],
+  [new Refused.Closed({ state: "closed", since: Duration.zero }), "closed since 0"],
+  [new Saturated({ scope: "ordinary" }), "no place: ordinary work has all that it may use"],
+  [new Saturated({ scope: "provider" }), "no place: the provider is full"],
+  [new Saturated({ scope: "tenant" }), "no place: the tenant is full"],
+  [new NameNotFound({ phase: "resolve", code: "ENOTFOUND" }), "the name leads to no address (resolve: ENOTFOUND)"],
+  [new NameNotFound({ phase: "connect", code: "ENOENT" }), "the address or path leads nowhere (connect: ENOENT)"],
+  [new WorkerLost({ job: "spin", reason: "terminated", exitCode: 1 }), "the thread of spin was terminated with code 1"],
+  [new WorkerLost({ job: "spin", reason: "exited", exitCode: 2 }), "the thread of spin exited with code 2"],
+  [new WorkerLost({ job: "spin", reason: "crashed" }), "the thread of spin crashed"],
+  [new WorkerLost({ job: "spin", reason: "not-started" }), "the thread of spin did not start"],
   [new Refused.BelowUse({ account: "queue", limit: 1, use: 2 }), "the queue uses 2, more than the new limit of 1"],
   [new Lease.LeaseSpent(), "the lease was given back before"],
   [new Lease.ForeignLease(), "the lease was not given out here"],
