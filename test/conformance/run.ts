@@ -3,6 +3,8 @@
  *
  * - `--check`: writes nothing, and fails where the table is stale
  * - `--runtime NAME`: with `--check`, that one alone (node22, node, node26, deno, bun, edge)
+ *
+ * Status 0: the table is right, or written; 1: it is not; 2: an argument is wrong.
  */
 import { readFileSync, writeFileSync } from "node:fs"
 import process from "node:process"
@@ -13,12 +15,22 @@ import * as Table from "./Table.ts"
 
 const page = `${Runtime.root}README.md`
 
-const { values } = parseArgs({ options: { check: { type: "boolean" }, runtime: { type: "string" } } })
-const wanted = Table.columns.filter((column) => values.runtime === undefined || column === values.runtime)
-if (wanted.length === 0 || (values.runtime !== undefined && values.check !== true)) {
-  console.error(`usage: npm run runtimes -- [--check [--runtime ${Table.columns.join("|")}]]`)
+const misused = (problem: string): never => {
+  console.error(`runtimes: ${problem}; there are --check, and with it --runtime ${Table.columns.join("|")}`)
   process.exit(2)
 }
+
+const values = (() => {
+  try {
+    return parseArgs({ options: { check: { type: "boolean" }, runtime: { type: "string" } } }).values
+  } catch (error) {
+    // Its first sentence: the others are about arguments that begin with a dash.
+    return misused(`${error}`.replace(/^.*?: |\.\s.*$/gs, ""))
+  }
+})()
+const wanted = Table.columns.filter((column) => values.runtime === undefined || column === values.runtime)
+if (wanted.length === 0) misused(`no runtime ${values.runtime}`)
+if (values.runtime !== undefined && values.check !== true) misused("--runtime alone")
 
 const run = async (column: Table.Column): Promise<readonly Suite.Test[]> => {
   console.error(`${column}: running`)

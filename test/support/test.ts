@@ -5,6 +5,8 @@
  * - `--quick`: on Node alone unless `--runtime` names another, without the checks and without `*.slow.*` files
  * - `--runtime NAME`: on that runtime alone, without the checks
  * - anything else goes to vitest (file filters, `-t PATTERN`), without the checks
+ *
+ * Status 0: all that ran has passed; 1: something failed, or nothing ran; 2: an argument is wrong.
  */
 import { readFileSync } from "node:fs"
 import { availableParallelism } from "node:os"
@@ -15,8 +17,16 @@ import * as Runtime from "./Runtime.ts"
 import * as Suite from "./Suite.ts"
 import * as Workerd from "./Workerd.ts"
 
+const misused = (problem: string): never => {
+  console.error(`test: ${problem}`)
+  process.exit(2)
+}
+
 const line = ({ passed, failed, skipped }: Suite.Tally): string =>
   `${passed} passed, ${failed} failed, ${skipped} skipped`
+
+/** What vitest says of arguments that it does not know. */
+let refused: string | undefined = undefined
 
 /** What came of each, for the table of runtimes. */
 const runs: Partial<Record<Table.Column, readonly Suite.Test[]>> = {}
@@ -29,6 +39,11 @@ const suite = async (
   // Beside the results, so that nobody takes a minute or two without a word for a hang.
   console.error(`${runtime}: running`)
   const { tests, output } = await Suite.run(runtime, [`--maxWorkers=${Math.max(1, workers)}`, ...args])
+  const unread = tests.length === 1 ? /CACError: (.*)/.exec(output)?.[1] : undefined
+  if (unread !== undefined) {
+    refused = unread
+    return []
+  }
   const failed = tests.filter((test) => test.status === "failed")
   if (failed.length > 0) console.log(output.trimEnd())
   for (const test of failed) console.log(`${runtime} FAILED ${test.file}: ${[...test.within, test.title].join(" > ")}`)
@@ -51,7 +66,12 @@ const take = (flag: string, values: number): readonly string[] | undefined => {
   return at < 0 ? undefined : rest.splice(at, values + 1).slice(1)
 }
 const quick = take("--quick", 0) !== undefined
+const known: readonly string[] = [...Runtime.names, ...Runtime.otherNodes]
 const wanted = take("--runtime", 1) ?? (quick ? ["node"] : Runtime.names)
+if (wanted.length === 0 || !wanted.every((name) => known.includes(name))) {
+  misused(`--runtime must be one of ${known.join(", ")}, got ${wanted[0] ?? "nothing"}`)
+}
+if (rest.includes("--runtime")) misused("--runtime must be given once")
 const runtimes = Runtime.names.filter((name) => wanted.includes(name))
 const whole = !quick && runtimes.length === Runtime.names.length && rest.length === 0
 const args = quick ? ["--project=!slow", ...rest] : rest
@@ -82,6 +102,7 @@ const lanes = await Promise.all([
     ...await suites(otherNodes, workers, "test/conformance", "--project=!slow"),
   ]),
 ])
+if (refused !== undefined) misused(`${refused}; there are --quick, --runtime NAME, and those of vitest`)
 results.push(...lanes.flat())
 
 if (whole) {
