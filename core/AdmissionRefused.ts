@@ -10,7 +10,10 @@ import { Refusal } from "./Refusal.ts"
 /** One cap with its use, from narrow to wide. A pair is one provider as used by one tenant. */
 export type AccountName = "pair" | "provider" | "tenant" | "total"
 
-/** The cost is above a cap, or above what reserves leave of the total, so no release can ever make room. Answered at once, however long the line. */
+/**
+ * The cost is above a cap, or above what reserves leave of the total, so no release can ever make room. Answered at once,
+ * however long the line.
+ */
 export class NeverFits extends Refusal {
   readonly _tag = "NeverFits"
   override readonly name = "NeverFits"

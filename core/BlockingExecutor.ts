@@ -120,10 +120,10 @@ export interface BlockingExecutor {
   /** Sets the flag of a job by its number. */
   readonly cancel: (number: number) => Effect.Effect<void, NoSuchJob>
   /**
-   * The last resort: ends the thread of a job, whatever it does; one that has ended is `NoSuchJob`. `ended`: the thread is gone, the job has failed as
-   * `WorkerLost` and its charge is back; that may take until a native call returns. `abandoned`, where the runtime's
-   * termination is no join (Deno): the job may run on, whoever joined it got `JobAbandoned`, and its thread and its charge
-   * stay taken.
+   * The last resort: ends the thread of a job, whatever it does; one that has ended is `NoSuchJob`. `ended`: the thread is
+   * gone, the job has failed as `WorkerLost` and its charge is back; that may take until a native call returns. `abandoned`,
+   * where the runtime's termination is no join (Deno): the job may run on, whoever joined it got `JobAbandoned`, and its thread
+   * and its charge stay taken.
    */
   readonly terminate: (number: number) => Effect.Effect<"ended" | "abandoned", NoSuchJob>
   /**

@@ -116,7 +116,9 @@ class Heat<T, A, E> {
     this.#wake()
   }
 
-  /** Waits until one has won or more than `failed` have failed; where the next one may begin, for {@link staggerMillis} at most. */
+  /**
+   * Waits until one has won or more than `failed` have failed; where the next one may begin, for {@link staggerMillis} at most.
+   */
   #heard(failed: number): Effect.Effect<void> {
     // Looked at in the step that begins to wait: between two steps another attempt may end.
     const more = Effect.callback<void>((resume) => {

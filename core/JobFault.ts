@@ -84,8 +84,8 @@ const ends = {
  * The thread of the job is no more, and the job with it: it crashed on an error that nobody caught, exited (as by
  * `process.exit`), was terminated, or could not be started. The next job that needs a thread gets a new one.
  *
- * A job that never reached its thread, which was idle and died just then, goes to another one where its input is plain (no object,
- * which may have been changed since it was cloned) and nothing was handed over with it; elsewhere it is `unheard`.
+ * A job that never reached its thread, which was idle and died just then, goes to another one where its input is plain (no
+ * object, which may have been changed since it was cloned) and nothing was handed over with it; elsewhere it is `unheard`.
  */
 export class WorkerLost extends Refusal {
   readonly _tag = "WorkerLost"

@@ -89,7 +89,10 @@ export const scopeOf = (fiber: Fiber.Fiber<unknown, unknown>): Scope.Scope | und
 /** Dies of the lookup, as it would of any other service. */
 export const noScope = (): Effect.Effect<never, never, Scope.Scope> => Effect.flatMap(Effect.scope, () => Effect.never)
 
-/** What adding a finalizer makes of a scope that is open and empty. Effect has no function that does it in the step of its caller. */
+/**
+ * What adding a finalizer makes of a scope that is open and empty. Effect has no function that does it in the step of its
+ * caller.
+ */
 export const endWith = (scope: Scope.Closeable, finalizer: () => Effect.Effect<void>): void => {
   scope.state = { _tag: "Open", finalizerKey: scope, finalizer, finalizers: undefined }
 }

@@ -28,7 +28,8 @@ abstract class Told extends Refusal implements Facts {
 
 /**
  * Nobody listens at this address or path. Bun says the same of an address that there is no way to (one of a group, such as
- * 224.0.0.1, among them), or that never answers until the system gives it up, of most of what is wrong with a path, and where too many files are open here.
+ * 224.0.0.1, among them), or that never answers until the system gives it up, of most of what is wrong with a path, and where
+ * too many files are open here.
  */
 export class PeerRefused extends Told {
   readonly _tag = "PeerRefused"
@@ -114,8 +115,8 @@ export class LocalAddressUnusable extends Told {
 }
 
 /**
- * Anything else that the runtime reported: a peer that speaks no TLS, one that wants a certificate, too many open files. Deno says it
- * of an address with a zone that leads nowhere, too, also of a local one.
+ * Anything else that the runtime reported: a peer that speaks no TLS, one that wants a certificate, too many open files. Deno
+ * says it of an address with a zone that leads nowhere, too, also of a local one.
  */
 export class SocketFailed extends Told {
   readonly _tag = "SocketFailed"

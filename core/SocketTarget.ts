@@ -92,8 +92,8 @@ const ipv4 = new RegExp(`^${octet}(\\.${octet}){3}$`)
 export const familyOf = (host: string): 4 | 6 | undefined => ipv4.test(host) ? 4 : isIpv6(host) ? 6 : undefined
 
 /**
- * As RFC 4291 writes them, with a zone (RFC 4007) behind or none. What runtimes do not take for an address as well they would look
- * up by themselves, uncounted: a zone with an underscore, which then has to be given by its number.
+ * As RFC 4291 writes them, with a zone (RFC 4007) behind or none. What runtimes do not take for an address as well they would
+ * look up by themselves, uncounted: a zone with an underscore, which then has to be given by its number.
  */
 const isIpv6 = (host: string): boolean => {
   const [address = "", ...zones] = host.split("%")
@@ -113,7 +113,10 @@ const isIpv6 = (host: string): boolean => {
 /** One of version 4 in the form of one of version 6, whose socket leads to such ones alone; systems tell of that in many ways. */
 const mapped = /^[0:]*:ffff:([\da-f]{1,4}:[\da-f]{1,4}|\d+\.[\d.]+)$/i
 
-/** Shows the value if it is given; of a text only what is behind an `@`: a URL in the place of a host may have a password before it. */
+/**
+ * Shows the value if it is given; of a text only what is behind an `@`: a URL in the place of a host may have a password before
+ * it.
+ */
 const refused = (field: string, rule: string, ...given: readonly [value?: unknown]): InvalidRequest => {
   const [value] = given
   const shown = typeof value === "string" ? value.slice(value.lastIndexOf("@") + 1) : value
@@ -125,8 +128,8 @@ const isName = (value: unknown): value is string =>
   typeof value === "string" && value.length <= 253 && /^([\w]([\w-]{0,61}\w)?\.)*\w([\w-]{0,61}\w)?\.?$/.test(value)
 
 /**
- * What ends in a number, of digits or in hexadecimal, is an address of version 4 in a form of its own (WHATWG URL, "ends in a number
- * checker"): a system that reads one would dial elsewhere than whoever looked at the text had thought.
+ * What ends in a number, of digits or in hexadecimal, is an address of version 4 in a form of its own (WHATWG URL, "ends in a
+ * number checker"): a system that reads one would dial elsewhere than whoever looked at the text had thought.
  */
 const isHostName = (value: unknown): value is string => isName(value) && !/(^|\.)(\d+|0x[\da-f]*)\.?$/i.test(value)
 

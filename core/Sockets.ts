@@ -62,7 +62,9 @@ export interface SocketsSnapshot {
   readonly open: number
   /** Closed here, and not gone yet. */
   readonly closing: number
-  /** Left behind by an interrupted dial, or a close behind a write that the peer does not take, which the runtime cannot cancel. */
+  /**
+   * Left behind by an interrupted dial, or a close behind a write that the peer does not take, which the runtime cannot cancel.
+   */
   readonly abandoned: number
 }
 
@@ -70,8 +72,9 @@ export interface Sockets {
   /**
    * Connects, and makes TLS where that is asked for. The scope closes the socket.
    *
-   * A name is looked up once for all dials that wait for it, and four names at a time: those beyond wait for their turn. A name with
-   * several addresses is tried as RFC 8305 has it, a quarter of a second apart and eight at a time; the fault is that of the first.
+   * A name is looked up once for all dials that wait for it, and four names at a time: those beyond wait for their turn. A name
+   * with several addresses is tried as RFC 8305 has it, a quarter of a second apart and eight at a time; the fault is that of
+   * the first.
    *
    * Interrupted at any moment, it has left no handle open when it returns, but for the lookup of a name that has begun: no
    * runtime can cancel that, so it is counted as `resolving`, and serves whoever dials the name, until the runtime answers.

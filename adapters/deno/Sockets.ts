@@ -15,8 +15,8 @@ interface Over {
 }
 
 /**
- * What Deno supplies. A paused TLS socket would go on reading without bound there. And where the connection below TLS is reset, or
- * the system gives its peer up, Deno tells of an end; the system, asked for the peer, knows it behind an end alone.
+ * What Deno supplies. A paused TLS socket would go on reading without bound there. And where the connection below TLS is reset,
+ * or the system gives its peer up, Deno tells of an end; the system, asked for the peer, knows it behind an end alone.
  */
 export const driver: SocketDriver = Shared.driver({
   flow: (raw, flows) => {

@@ -1,4 +1,7 @@
-/** One socket of `cloudflare:sockets`: its promises and streams one way, events the other. The handle is its own until it closes. */
+/**
+ * One socket of `cloudflare:sockets`: its promises and streams one way, events the other. The handle is its own until it
+ * closes.
+ */
 import type { Point, Securing, SocketEvents, SocketFacts, SocketWire } from "../../core/SocketDriver.ts"
 import type { DialFault, Phase } from "../../core/SocketFault.ts"
 import { type Connect, type EdgeInfo, type EdgeSocket, factsOf, translate, unsupported } from "./SocketCodes.ts"

@@ -1,6 +1,6 @@
 /**
- * A started gateway: two listeners, one Admission, a gate a provider, and what they share. It owns all of them until its scope closes, which
- * cuts what is still under way; `drain` is the way to end without that.
+ * A started gateway: two listeners, one Admission, a gate a provider, and what they share. It owns all of them until its scope
+ * closes, which cuts what is still under way; `drain` is the way to end without that.
  */
 import * as Context from "effect/Context"
 import * as Duration from "effect/Duration"

@@ -78,7 +78,9 @@ const patienceNanos = 1e9
 /** How long a probe may take to be sent. */
 export const sending: Duration.Duration = Duration.nanos(BigInt(patienceNanos))
 
-/** Whether a probe of which this is known after {@link sending} may go on as one: its client, who is slow, keeps all others out. */
+/**
+ * Whether a probe of which this is known after {@link sending} may go on as one: its client, who is slow, keeps all others out.
+ */
 export const isSent = (evidence: Evidence): boolean => evidence.status !== undefined || !isUploading(evidence)
 
 /**

@@ -1,4 +1,7 @@
-/** All that Node supplies, in one layer: `withExecutor`, as so many threads are for the application to say; or `layer` without them. */
+/**
+ * All that Node supplies, in one layer: `withExecutor`, as so many threads are for the application to say; or `layer` without
+ * them.
+ */
 import * as Layer from "effect/Layer"
 import type * as Executor from "../../core/BlockingExecutor.ts"
 import type { InvalidLimits } from "../../core/Refusal.ts"

@@ -72,7 +72,9 @@ export class HpackEncoder {
     this.#least = Math.min(this.#least ?? mostTable, this.#wanted)
   }
 
-  /** Writes a block from a place on, where there is room for {@link mostBytes}; returns where it ends. Names are in lower case. */
+  /**
+   * Writes a block from a place on, where there is room for {@link mostBytes}; returns where it ends. Names are in lower case.
+   */
   encode(fields: Flat, into: Uint8Array, at: number): number {
     this.#into = into
     this.#at = at
@@ -82,7 +84,10 @@ export class HpackEncoder {
     return this.#at
   }
 
-  /** Says what was made of the table, at the beginning of a block: no size again but 0, which may have been in one that was dropped. */
+  /**
+   * Says what was made of the table, at the beginning of a block: no size again but 0, which may have been in one that was
+   * dropped.
+   */
   #announce(least: number): void {
     if (least === 0 || least < this.#table.max) this.#resize(least)
     if (this.#wanted !== this.#table.max) this.#resize(this.#wanted)

@@ -25,7 +25,8 @@ export interface Options extends Http2Limits {
  * Its exchanges have the numbers of their streams: 1, 3, 5 and so on. `Switched` is never told: behind a 2xx to CONNECT, the
  * data and the upload of the exchange are the tunnel. One that was cancelled has its stream reset, and the others go on. What
  * a peer does to one stream fails one exchange; a fault of the connection fails all, and a GOAWAY for the peer is all that
- * comes out then. A GOAWAY of the peer's fails those that it says it did not serve, retires the connection, and leaves the others.
+ * comes out then. A GOAWAY of the peer's fails those that it says it did not serve, retires the connection, and leaves the
+ * others.
  *
  * @example
  * ```ts

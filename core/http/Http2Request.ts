@@ -1,4 +1,6 @@
-/** A request as the fields of HTTP/2 (RFC 9113, 8.3.1), refused before anything is changed where it breaks a rule. Owns nothing. */
+/**
+ * A request as the fields of HTTP/2 (RFC 9113, 8.3.1), refused before anything is changed where it breaks a rule. Owns nothing.
+ */
 import * as Result from "effect/Result"
 import type { InvalidRequest } from "../Refusal.ts"
 import { isListed, sizeOf } from "./HpackEncoder.ts"

@@ -153,8 +153,9 @@ export class Uploads {
   /**
    * SETTINGS came, and made the window of all streams larger by so many bytes, or smaller: the rule that this breaks. They
    * count, and so does each stream that is looked at. That is all the work there is: in the line, a look sends or keeps a byte,
-   * or takes one out that came from here, by a frame of its own, or by its owner. A `Writable` that further SETTINGS of the same piece made untrue is
-   * told all the same, since events are the same however bytes are split; it is counted, and what its owner then sends pays.
+   * or takes one out that came from here, by a frame of its own, or by its owner. A `Writable` that further SETTINGS of the
+   * same piece made untrue is told all the same, since events are the same however bytes are split; it is counted, and what its
+   * owner then sends pays.
    */
   raiseAll(bytes: number): Rule | undefined {
     let count = 1

@@ -45,7 +45,9 @@ export const of = (operation: object, known: () => ReadonlyMap<string, Answerer>
   return takesNothing.test(text) && !/arguments|\[native code\]/.test(text) ? "nobody" : "unknown"
 }
 
-/** Whoever takes no way to answer waits for ever, as `Effect.never` does; its length is no proof, for defaults are not counted. */
+/**
+ * Whoever takes no way to answer waits for ever, as `Effect.never` does; its length is no proof, for defaults are not counted.
+ */
 const takesNothing = /^[\w\s$]*\(\s*\)/
 
 type AnyEffect = Effect.Effect<unknown, unknown>

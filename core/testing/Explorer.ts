@@ -59,8 +59,9 @@ export interface Explored {
  * begins to wait for a promise or by the clock of the host. Of any other callback nobody can tell who will make it, before
  * it is made; one that was made in no schedule is told of as `unanswered`, and nothing is called exhaustive then. It is
  * told from others by who waits, after how many of its steps, and by the code that it waits by: of two that agree in all
- * of that, made for one is made for both. What is not seen is an answer that comes from outside by way of something of Effect's, such as a `Deferred`, to a fiber that has
- * been interrupted by then. Put an {@link event} in the place of the outside.
+ * of that, made for one is made for both. What is not seen is an answer that comes from outside by way of something of
+ * Effect's, such as a `Deferred`, to a fiber that has been interrupted by then. Put an {@link event} in the place of the
+ * outside.
  *
  * What is left out, and why nothing is missed by it:
  *

@@ -1,7 +1,8 @@
 /**
  * The clock of an explored program: time stands still until the search moves it on to the next instant that somebody
- * sleeps for. Owns the sleepers; whoever is due becomes ready, and is run when the search says so. That is what sets it apart from `HandClock`, which wakes them itself; and it
- * begins anew with each run, with whole nanoseconds as plain numbers, since it is asked in every one of a million runs.
+ * sleeps for. Owns the sleepers; whoever is due becomes ready, and is run when the search says so. That is what sets it apart
+ * from `HandClock`, which wakes them itself; and it begins anew with each run, with whole nanoseconds as plain numbers, since
+ * it is asked in every one of a million runs.
  */
 import type * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"

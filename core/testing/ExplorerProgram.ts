@@ -46,9 +46,9 @@ export interface Program<S, F extends Fibers> {
    * as numbers or text. So must be told what lies in closures, as with `Effect.cached`, `PartitionedSemaphore`, `Pool` and
    * `WeakMap`s that code keeps for itself, behind a `Proxy`, in what a fiber was given, and in what only fibers have that
    * share it from one to the other; and which of several objects of the same class and content a fiber ended with, where
-   * only code knows them apart: that cannot be seen, nor that there is anything. What is made anew for the telling is taken for something new each time, unless it is the outermost
-   * object or array. What is not shown could make the search leave out what it should not: it checks itself as it goes on,
-   * and fails with `Uncontrolled` where it sees that.
+   * only code knows them apart: that cannot be seen, nor that there is anything. What is made anew for the telling is taken for
+   * something new each time, unless it is the outermost object or array. What is not shown could make the search leave out what
+   * it should not: it checks itself as it goes on, and fails with `Uncontrolled` where it sees that.
    */
   readonly shared?: ((state: S) => unknown) | undefined
   /**

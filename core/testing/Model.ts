@@ -105,7 +105,10 @@ export interface Checked {
   readonly cuts: number
 }
 
-/** The pool and the model differ, or the life itself threw: its `when`, its model. The life is the shortest that was found, its interruptions where they were drawn. */
+/**
+ * The pool and the model differ, or the life itself threw: its `when`, its model. The life is the shortest that was found, its
+ * interruptions where they were drawn.
+ */
 export class ModelFailed extends Data.Error<{
   readonly why: string
   readonly life: ReadonlyArray<string>

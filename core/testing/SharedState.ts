@@ -22,8 +22,9 @@ export interface Known {
  *
  * Every thing is told by its name, and where it comes first by its content as well, so that one in the place of another is
  * a difference. Of a fiber it is seen whether and how it has ended, and not what it has been given; of a context its
- * services, but for those of the explorer. What lies in closures cannot be seen, and nobody can tell whether there is anything. Of a thing whose class
- * has private fields or belongs to the platform it is known that there is: {@link unread} says which it was.
+ * services, but for those of the explorer. What lies in closures cannot be seen, and nobody can tell whether there is anything.
+ * Of a thing whose class has private fields or belongs to the platform it is known that there is: {@link unread} says which it
+ * was.
  */
 export class Drawing {
   /** The things that are in it. */

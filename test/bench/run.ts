@@ -1,6 +1,6 @@
 /**
- * `npm run bench`: Admission, the gate, the executor, the HTTP codecs and the explorer beside their peers and the floors, in one process a
- * group and runtime, and the goals at the end.
+ * `npm run bench`: Admission, the gate, the executor, the HTTP codecs and the explorer beside their peers and the floors, in
+ * one process a group and runtime, and the goals at the end.
  *
  * - `--group A`: that group alone (A, B, C, D, E, F, G, H, I, J, K); may be given again
  * - `--runtime node`: on that runtime alone; may be given again (A, B, E, F, H, J and K run on all three, the others on Node)

@@ -1,4 +1,7 @@
-/** K. Sockets beside what they stand on: `node:net` with callbacks, and nothing owned. CPU of this process alone, on one core with the servers. */
+/**
+ * K. Sockets beside what they stand on: `node:net` with callbacks, and nothing owned. CPU of this process alone, on one core
+ * with the servers.
+ */
 import { spawn } from "node:child_process"
 import * as net from "node:net"
 import process from "node:process"

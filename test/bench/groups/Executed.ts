@@ -5,8 +5,9 @@
  * waited for by a promise; and again by a fiber, which every effect needs and which costs most on Deno, where Effect keeps the
  * async context at each wait: what is above that is the executor's own, and no effect can be nearer to a promise than that
  * fiber is, which is told too. A program that asks for more than one thing at a time and wants to hear of errors needs a bit
- * more of a bare worker, so that there is a floor which numbers its messages, too. What is measured is the CPU of the process on one core,
- * both threads and the waking of each by the other included: in wall time the machine's load would say more than either.
+ * more of a bare worker, so that there is a floor which numbers its messages, too. What is measured is the CPU of the process
+ * on one core, both threads and the waking of each by the other included: in wall time the machine's load would say more than
+ * either.
  */
 import { Worker } from "node:worker_threads"
 import process from "node:process"
