@@ -4,6 +4,7 @@
  */
 import * as Result from "effect/Result"
 import { InvalidRequest } from "../Refusal.ts"
+import { nothing } from "./Carry.ts"
 import { type Course, encode, encodeChunk, encodeEnd, type Manner } from "./Http1Request.ts"
 import { noFields, type ResponseReader } from "./Http1Response.ts"
 import type { EngineConnection, Event, Exchange, Retired, Sent } from "./HttpEngine.ts"
@@ -26,8 +27,6 @@ import {
 const noOutput = Object.freeze([]) as ReadonlyArray<Uint8Array> as Array<Uint8Array>
 
 type Failure = ProtocolFault | MessageCut | InvalidRequest
-
-const nothing = new Uint8Array(0)
 
 const unasked = (): ProtocolFault => fault("unasked-response", "idle", 0)
 

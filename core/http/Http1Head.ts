@@ -5,6 +5,7 @@
  * How the bytes are cut into pieces makes no difference. Where RFC 9112 lets a recipient be lenient (2.2: a line that ends
  * in LF alone; 5.1: space before the colon; 5.2: a folded line), this one refuses, since two readers may differ there.
  */
+import { nothing } from "./Carry.ts"
 import { fault, type ProtocolFault, type Rule } from "./HttpFault.ts"
 import type { Field, Fields, ResponseHead } from "./HttpMessage.ts"
 import * as Syntax from "./HttpSyntax.ts"
@@ -15,7 +16,6 @@ export interface HeadLimits {
   readonly maxFields: number
 }
 
-const none = new Uint8Array(0)
 const token = Syntax.token.bytes
 const text = Syntax.text.bytes
 const blank = text.map((_, byte) => +(byte === 0x20 || byte === 0x09))
@@ -68,7 +68,7 @@ export class HeadReader {
   #carry: Uint8Array | undefined = undefined
   #kept = 0
   /** Where a whole one lies until it is taken, and its text where it has one. */
-  #source: Uint8Array = none
+  #source = nothing
   #offset = 0
   #text: string | undefined = undefined
 
@@ -154,7 +154,7 @@ export class HeadReader {
       while (end > start && blank[source[offset + end - 1]!] === 1) end--
       fields.push([lower?.slice(name, nameEnd) ?? this.#slice(name, nameEnd).toLowerCase(), this.#slice(start, end)])
     }
-    this.#source = none
+    this.#source = nothing
     this.#text = undefined
     if (marks.length > mostIdleMarks) this.#marks = []
     return fields

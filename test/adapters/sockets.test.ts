@@ -6,6 +6,7 @@ import * as Fiber from "effect/Fiber"
 import * as Result from "effect/Result"
 import { spawn } from "node:child_process"
 import { existsSync } from "node:fs"
+import * as net from "node:net"
 import process from "node:process"
 import * as BunPlatform from "../../adapters/bun/Platform.ts"
 import * as BunSockets from "../../adapters/bun/Sockets.ts"
@@ -132,13 +133,13 @@ describe("a write that the runtime throws at", () => {
 })
 
 describe("TLS that begins later than the connection", () => {
-  // As where other fibers have their turns first.
-  const connect: SocketDriver["connect"] = (point, events) => {
+  // As where other fibers have their turns first: the peer, which ends by itself, has served a later connection meanwhile.
+  const connectTo = (port: number): SocketDriver["connect"] => (point, events) => {
     let isConnected = false
     const opened = (): void => {
       if (isConnected) return events.opened()
       isConnected = true
-      setTimeout(events.opened, 20)
+      net.connect(port, "127.0.0.1").resume().once("close", events.opened)
     }
     return driver.connect(point, { ...events, opened })
   }
@@ -150,8 +151,9 @@ describe("TLS that begins later than the connection", () => {
   )(
     "%s",
     async (_, peer, tag) => {
-      const sockets = await Effect.runPromise(Sockets.make({ ...driver, connect }))
-      const target = { host: "127.0.0.1", port: peers.ports[peer]!, tls: {} }
+      const port = peers.ports[peer]!
+      const sockets = await Effect.runPromise(Sockets.make({ ...driver, connect: connectTo(port) }))
+      const target = { host: "127.0.0.1", port, tls: {} }
       const fault = await Effect.runPromise(Effect.flip(Effect.scoped(sockets.dial(target))))
       assert.deepInclude(fault, { _tag: tag, phase: "tls" })
     },
